@@ -1,0 +1,38 @@
+// wengert/error.hpp: what the library throws.
+//
+//   try {
+//     tape.backward(id);
+//   } catch (const wengert::Error& error) {
+//     if (error.code() == wengert::ErrorCode::stale_id) ...
+//   }
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace wengert {
+
+/// Why a call was refused. The message of the exception says what was given, what was expected and what to do.
+enum class ErrorCode {
+  bad_argument,   ///< a value outside what the function takes
+  bad_size,       ///< a span, batch or operand list of the wrong length
+  stale_id,       ///< an id (or Var) that names nothing on this tape: never recorded, rewound or cleared
+  mixed_tapes,    ///< operands that live on different tapes
+  not_an_input,   ///< `set_input` on something that is not an input
+  unsupported,    ///< an instruction set or feature that this CPU or build lacks
+  out_of_ids,     ///< a tape would need more than 2^32 - 2 variables
+  out_of_memory,  ///< memory or the budget is exhausted; the tape is as it was before the call
+  bad_file,       ///< a file that is not what it should be
+};
+
+/// Everything that goes wrong through misuse or lack of means. The object the call was made on is as it was before.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace wengert

@@ -1,0 +1,153 @@
+// wengert/tape.hpp: NaiveTape, the growing record of a computation.
+//
+//   wengert::NaiveTape<double> tape;
+//   wengert::Id x = tape.input(1.0), y = tape.input(2.0);
+//   wengert::Id f = tape.softplus(tape.mul(tape.add(x, y), x));  // softplus((x + y) * x)
+//   tape.backward(f);
+//   double value = tape.value(f), slope = tape.grad(x);           // softplus(3), 4 * sigmoid(3)
+//   tape.set_input(x, 0.5);
+//   tape.forward();                                                // replays every op
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "wengert/error.hpp"
+#include "wengert/ops.hpp"
+
+namespace wengert {
+
+/// A variable's place on its tape. 32 bits; `no_id` names nothing.
+using Id = std::uint32_t;
+inline constexpr Id no_id = 0xffffffffu;
+
+/// One recorded op. Fixed-arity ops name their operands in place; n-ary ones (sum, prod, softmax, ...) have `a` as an
+/// offset into the tape's operand array and `b` as their count. Outputs are consecutive from `out`.
+struct OpRecord {
+  Op op;
+  Id out;
+  Id a, b, c;
+};
+static_assert(sizeof(OpRecord) == 20);
+
+/// The arrays of a tape, as the sweeps read them. Valid until the tape changes.
+template <class Real>
+struct TapeView {
+  std::span<const OpRecord> ops;
+  std::span<const Id> operands;
+  std::span<const Id> inputs;     ///< ascending
+  std::span<const Id> constants;  ///< ascending
+  std::span<const Real> values;   ///< one per variable
+};
+
+/// Weight of one output in a reverse sweep.
+template <class Real>
+struct Seed {
+  Id id;
+  Real weight;
+};
+
+/// What a tape holds.
+struct TapeStatistics {
+  std::size_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0;
+  std::size_t bytes_in_use = 0;    ///< of the arrays, counting what is recorded
+  std::size_t bytes_reserved = 0;  ///< of the arrays, counting their capacity
+};
+
+/// A position on a tape: `rewind` to it forgets what was recorded since.
+struct Mark {
+  std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0;
+};
+
+/// What multiplies an adjoint by a partial (design: chain). `exact`: exactly 0 where either is exactly 0, so that a branch
+/// not taken can't poison a gradient. `ieee`: the plain product.
+enum class ZeroRule { exact, ieee };
+
+/// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
+/// every result is kept. One thread at a time per tape; tapes share nothing.
+template <class Real>
+class NaiveTape {
+  static_assert(std::is_same_v<Real, double> || std::is_same_v<Real, float>, "wengert tapes hold double or float");
+
+ public:
+  NaiveTape();
+  NaiveTape(const NaiveTape&) = default;
+  NaiveTape& operator=(const NaiveTape&) = default;
+  NaiveTape(NaiveTape&&) noexcept = default;
+  NaiveTape& operator=(NaiveTape&&) noexcept = default;
+  ~NaiveTape() = default;
+
+  /// A variable that `set_input` may change and whose gradient is asked for.
+  Id input(Real value = 0);
+  /// A variable that never changes. A tie of max, min, clamp against it has slope 0 (docs/numerics.md).
+  Id constant(Real value);
+
+  // One recording function per row of the op table: `Id exp(Id)`, `Id add(Id, Id)`, `Id fma(Id, Id, Id)`,
+  // `Id sum(std::span<const Id>)` (n-ary; the first output where there are several, as for softmax).
+#define WENGERT_OP1(name, ...) \
+  Id name(Id x) { return record1(Op::name, x); }
+#define WENGERT_OP2(name, ...) \
+  Id name(Id a, Id b) { return record2(Op::name, a, b); }
+#define WENGERT_OP3(name, ...) \
+  Id name(Id a, Id b, Id c) { return record3(Op::name, a, b, c); }
+#define WENGERT_OPN(name, ...) \
+  Id name(std::span<const Id> operands) { return record_n(Op::name, operands); }
+#include "wengert/ops.def"
+
+  /// The k-th output of the op whose first output is `first` (softmax has several). Throws stale_id, bad_argument.
+  Id output(Id first, std::size_t k) const;
+
+  /// Value at the last recording or `forward`. Throws stale_id.
+  Real value(Id id) const;
+  /// Adjoint of the last `backward` (0 before any, and for what was recorded since). Throws stale_id.
+  Real grad(Id id) const;
+  /// Changes an input; values downstream follow at the next `forward`. Throws not_an_input, stale_id.
+  void set_input(Id id, Real value);
+
+  /// Computes every op again, in order.
+  void forward();
+  /// Adjoints of all variables for the one output `id`, seeded with 1. Forgets those of earlier sweeps.
+  void backward(Id id);
+  /// Adjoints for the weighted sum of several outputs. An output listed twice counts twice.
+  void backward(std::span<const Seed<Real>> seeds);
+
+  Mark mark() const;
+  /// Forgets what was recorded after `mark`. Throws bad_argument if the tape is shorter than the mark.
+  void rewind(const Mark& mark);
+  /// Makes room, so that recording up to that size doesn't allocate.
+  void reserve(std::size_t variables, std::size_t ops, std::size_t operands = 0);
+  /// Forgets everything, keeps the memory.
+  void clear();
+
+  void set_zero_rule(ZeroRule rule) { zero_rule_ = rule; }
+  ZeroRule zero_rule() const { return zero_rule_; }
+
+  std::size_t size() const { return values_.size(); }
+  TapeStatistics statistics() const;
+  TapeView<Real> view() const;
+
+  /// Records any op of the table by its name in the enum: for interpreters, fuzzers and tests.
+  Id record(Op op, std::span<const Id> operands);
+
+ private:
+  Id record1(Op op, Id a);
+  Id record2(Op op, Id a, Id b);
+  Id record3(Op op, Id a, Id b, Id c);
+  Id record_n(Op op, std::span<const Id> operands);
+  Id push(const OpRecord& record, std::size_t outputs);
+  void check(Id id) const;
+  bool is_constant(Id id) const;
+
+  std::vector<Real> values_, adjoints_;
+  std::vector<OpRecord> ops_;
+  std::vector<Id> operands_, inputs_, constants_;
+  ZeroRule zero_rule_ = ZeroRule::exact;
+};
+
+extern template class NaiveTape<double>;
+extern template class NaiveTape<float>;
+
+}  // namespace wengert

@@ -223,6 +223,17 @@ template <Lane V>
 WENGERT_INLINE V gather(const typename V::Real* table, typename V::Int i) {
   return V::of(V::Ops::gather(table, i.v));
 }
+/// table[i mod 16] per lane, of a table of 16: in registers where the machine can, so much cheaper than gather.
+template <Lane V>
+WENGERT_INLINE V lookup16(const typename V::Real* table, typename V::Int i) {
+  return V::of(V::Ops::lookup16(table, i.v));
+}
+
+/// table[i mod 16] per lane, from a table of 16: with AVX-512 a permutation of registers, as cheap as an addition.
+template <Lane V>
+WENGERT_INLINE V lookup16(const typename V::Real (&table)[16], typename V::Int i) {
+  return V::of(V::Ops::lookup16(table, i.v));
+}
 
 template <Lane V>
 inline constexpr typename V::Int::Integer sign_bit =
@@ -275,6 +286,15 @@ WENGERT_INLINE V scale(V x, V n) {
 #endif
   const V half = rint(n * V(0.5));
   return x * exp2_int(half) * exp2_int(n - half);
+}
+
+/// x * 2^floor(n): the rest as in scale.
+template <Lane V>
+WENGERT_INLINE V scale_floor(V x, V n) {
+#if defined(WENGERT_ISA_AVX512)
+  if constexpr (V::lanes == 8 || V::lanes == 16) return scale(x, n);  // the instruction rounds n down itself
+#endif
+  return scale(x, floor(n));
 }
 
 /// x = m * 2^e with m in [0.75, 1.5) and integer e, for finite x > 0, subnormal too. Elsewhere unspecified but the

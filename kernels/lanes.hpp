@@ -223,11 +223,6 @@ template <Lane V>
 WENGERT_INLINE V gather(const typename V::Real* table, typename V::Int i) {
   return V::of(V::Ops::gather(table, i.v));
 }
-/// table[i mod 16] per lane, of a table of 16: in registers where the machine can, so much cheaper than gather.
-template <Lane V>
-WENGERT_INLINE V lookup16(const typename V::Real* table, typename V::Int i) {
-  return V::of(V::Ops::lookup16(table, i.v));
-}
 
 /// table[i mod 16] per lane, from a table of 16: with AVX-512 a permutation of registers, as cheap as an addition.
 template <Lane V>

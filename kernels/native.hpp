@@ -112,7 +112,6 @@ struct Native<Real_, 1> {
   }
   static Raw gather(const Real* t, RawInt i) { return t[i]; }
   static Raw lookup16(const Real* t, RawInt i) { return t[i & 15]; }
-  static Raw lookup16(const Real* t, RawInt i) { return t[i & 15]; }
 
  private:
   template <int bytes, class = void>
@@ -190,9 +189,6 @@ struct Native<double, 4> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm256_add_epi64(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm256_sub_epi64(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm256_i64gather_pd(t, i, 8); }
-  static Raw lookup16(const Real* t, RawInt i) {
-    return _mm256_i64gather_pd(t, _mm256_and_si256(i, _mm256_set1_epi64x(15)), 8);
-  }
   static Raw lookup16(const Real* t, RawInt i) { return gather(t, _mm256_and_si256(i, splat_int(15))); }
 };
 
@@ -250,11 +246,6 @@ struct Native<float, 8> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm256_add_epi32(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm256_sub_epi32(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm256_i32gather_ps(t, i, 4); }
-  static Raw lookup16(const Real* t, RawInt i) {
-    const __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(t), i);
-    const __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(t + 8), i);
-    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
-  }
   static Raw lookup16(const Real* t, RawInt i) {
     const Raw low = _mm256_permutevar8x32_ps(load(t), i), high = _mm256_permutevar8x32_ps(load(t + 8), i);
     return _mm256_blendv_ps(low, high, from_bits(shl<28>(i)));
@@ -315,9 +306,6 @@ struct Native<double, 8> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm512_add_epi64(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm512_sub_epi64(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm512_i64gather_pd(i, t, 8); }
-  static Raw lookup16(const Real* t, RawInt i) {
-    return _mm512_permutex2var_pd(_mm512_loadu_pd(t), i, _mm512_loadu_pd(t + 8));
-  }
   static Raw lookup16(const Real* t, RawInt i) { return _mm512_permutex2var_pd(load(t), i, load(t + 8)); }
 };
 
@@ -373,7 +361,6 @@ struct Native<float, 16> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm512_add_epi32(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm512_sub_epi32(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm512_i32gather_ps(i, t, 4); }
-  static Raw lookup16(const Real* t, RawInt i) { return _mm512_permutexvar_ps(i, _mm512_loadu_ps(t)); }
   static Raw lookup16(const Real* t, RawInt i) { return _mm512_permutexvar_ps(i, load(t)); }
 };
 

@@ -268,10 +268,10 @@ struct Native<double, 8> {
   static void store(Real* p, Raw x) { _mm512_storeu_pd(p, x); }
   static Raw fma(Raw a, Raw b, Raw c) { return _mm512_fmadd_pd(a, b, c); }
   static Raw sqrt(Raw a) { return _mm512_sqrt_pd(a); }
-  static Raw rint(Raw a) { return _mm512_roundscale_pd(a, _MM_FROUND_CUR_DIRECTION); }
-  static Raw floor(Raw a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-  static Raw ceil(Raw a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
-  static Raw trunc(Raw a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw rint(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_CUR_DIRECTION); }
+  static Raw floor(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+  static Raw ceil(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+  static Raw trunc(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
   static RawMask lt(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
@@ -323,10 +323,10 @@ struct Native<float, 16> {
   static void store(Real* p, Raw x) { _mm512_storeu_ps(p, x); }
   static Raw fma(Raw a, Raw b, Raw c) { return _mm512_fmadd_ps(a, b, c); }
   static Raw sqrt(Raw a) { return _mm512_sqrt_ps(a); }
-  static Raw rint(Raw a) { return _mm512_roundscale_ps(a, _MM_FROUND_CUR_DIRECTION); }
-  static Raw floor(Raw a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-  static Raw ceil(Raw a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
-  static Raw trunc(Raw a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw rint(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_CUR_DIRECTION); }
+  static Raw floor(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+  static Raw ceil(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+  static Raw trunc(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
   static RawMask lt(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
@@ -361,7 +361,7 @@ struct Native<float, 16> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm512_add_epi32(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm512_sub_epi32(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm512_i32gather_ps(i, t, 4); }
-  static Raw lookup16(const Real* t, RawInt i) { return _mm512_permutexvar_ps(i, load(t)); }
+  static Raw lookup16(const Real* t, RawInt i) { return _mm512_maskz_permutexvar_ps(0xffff, i, load(t)); }
 };
 
 #endif

@@ -1,0 +1,27 @@
+// How the command ends, and the exception that ends it early.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace wengert::command {
+
+// Stopped by a signal, the command exits with 128 + its number, as a shell would say: 130 for Ctrl-C, 143 for TERM.
+enum ExitCode : int {
+  ok = 0,
+  wrong = 1,   ///< a result is wrong (verification), or the reader of our output went away
+  usage = 2,   ///< the command line is wrong
+  failed = 3,  ///< it can't be done here: instruction set, memory, files
+};
+
+/// Ends the command: `what()` is the one line that the user reads on standard error (nothing if it is empty).
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+}  // namespace wengert::command

@@ -1,0 +1,10 @@
+// wengert/api.hpp: WENGERT_API marks what the shared library shows; all else in it is hidden.
+//
+//   class WENGERT_API Shown;
+#pragma once
+
+#ifdef __FAST_MATH__
+#error "wengert promises results bit for bit; -ffast-math breaks that. Compile without it."
+#endif
+
+#define WENGERT_API [[gnu::visibility("default")]]

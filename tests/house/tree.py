@@ -1,0 +1,81 @@
+"""The tree: floors, formatting, versions that agree."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from tap import Tap
+
+SOURCE = pathlib.Path(os.environ["SOURCE"])
+
+# From the ground up (the house, CONTRIBUTING.md): what each folder may include of ours.
+FLOORS = {
+    "include": ["wengert"],
+    "kernels": ["wengert", "kernels"],
+    "tape": ["wengert", "kernels", "tape"],
+    "bench": ["wengert", "kernels", "tape", "bench"],
+    "src": ["wengert", "kernels", "tape", "bench", "src"],
+    "examples": ["wengert", "examples"],
+}
+
+
+def sources():
+    """Our C++ files: what git knows, or in an exported tree all there is."""
+    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [SOURCE / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        paths = [path for folder in [*FLOORS, "tests"] for path in (SOURCE / folder).rglob("*")]
+    return sorted(path for path in paths if path.suffix in (".cpp", ".hpp") and path.exists())
+
+
+def upward(files):
+    wrong = []
+    for path in files:
+        folder, *rest = path.relative_to(SOURCE).parts
+        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
+            top = name.split("/")[0]
+            if folder in FLOORS and top not in FLOORS[folder]:
+                wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
+    return "\n".join(wrong)
+
+
+def unformatted(tool, files):
+    wrong = []
+    for path in files:
+        text = path.read_bytes()
+        if subprocess.run([tool, f"--assume-filename={path}"], input=text, stdout=subprocess.PIPE).stdout != text:
+            wrong.append(f"{tool} -i {path.relative_to(SOURCE)}")
+    return "\n".join(wrong)
+
+
+def versions():
+    number = re.search(r"version: '([0-9.]+)'", (SOURCE / "meson.build").read_text()).group(1)
+    header = (SOURCE / "include/wengert/version.hpp").read_text()
+    major, minor, patch = map(int, number.split("."))
+    wanted = [f'#define WENGERT_VERSION "{number}"\n',
+              f"#define WENGERT_VERSION_NUMBER {10000 * major + 100 * minor + patch}\n"]
+    wrong = [f"version.hpp lacks: {line}" for line in wanted if line not in header]
+    if f"## {number}" not in (SOURCE / "CHANGELOG.md").read_text():
+        wrong.append(f"CHANGELOG.md has no section {number}")
+    return "\n".join(wrong)
+
+
+def main():
+    tap = Tap()
+    files = sources()
+    tap.check("there are sources to look at", "" if len(files) > 10 else f"only {len(files)}")
+    tap.check("nothing includes upward", upward(files))
+    tool = shutil.which("clang-format-14")  # another version breaks lines elsewhere
+    if tool:
+        tap.check("sources are formatted", unformatted(tool, files))
+    else:
+        tap.skip("sources are formatted", "clang-format-14 is missing")
+    tap.check("the version is the same wherever it stands", versions())
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

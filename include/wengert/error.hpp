@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "wengert/api.hpp"
+
 namespace wengert {
 
 /// Why a call was refused. The message of the exception says what was given, what was expected and what to do.
@@ -26,7 +28,7 @@ enum class ErrorCode {
 };
 
 /// Everything that goes wrong through misuse or lack of means. The object the call was made on is as it was before.
-class Error : public std::runtime_error {
+class WENGERT_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

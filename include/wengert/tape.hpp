@@ -16,22 +16,15 @@
 #include <vector>
 
 #include "wengert/error.hpp"
+#include "wengert/api.hpp"
 #include "wengert/ops.hpp"
 
 namespace wengert {
 
-/// A variable's place on its tape. 32 bits; `no_id` names nothing.
-using Id = std::uint32_t;
-inline constexpr Id no_id = 0xffffffffu;
-
-/// One recorded op. Fixed-arity ops name their operands in place; n-ary ones (sum, prod, softmax, ...) have `a` as an
-/// offset into the tape's operand array and `b` as their count. Outputs are consecutive from `out`.
-struct OpRecord {
-  Op op;
-  Id out;
-  Id a, b, c;
-};
-static_assert(sizeof(OpRecord) == 20);
+namespace kernels {
+template <class Real>
+struct Backend;
+}
 
 /// The arrays of a tape, as the sweeps read them. Valid until the tape changes.
 template <class Real>
@@ -69,7 +62,7 @@ enum class ZeroRule { exact, ieee };
 /// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
 /// every result is kept. One thread at a time per tape; tapes share nothing.
 template <class Real>
-class NaiveTape {
+class WENGERT_API NaiveTape {
   static_assert(std::is_same_v<Real, double> || std::is_same_v<Real, float>, "wengert tapes hold double or float");
 
  public:
@@ -137,13 +130,17 @@ class NaiveTape {
   Id record2(Op op, Id a, Id b);
   Id record3(Op op, Id a, Id b, Id c);
   Id record_n(Op op, std::span<const Id> operands);
-  Id push(const OpRecord& record, std::size_t outputs);
+  Id variable(Real value, std::vector<Id>& list);
   void check(Id id) const;
-  bool is_constant(Id id) const;
+  void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
+  std::uint8_t constant_operands(const OpRecord& record) const;
 
+  const kernels::Backend<Real>* backend_;
   std::vector<Real> values_, adjoints_;
   std::vector<OpRecord> ops_;
   std::vector<Id> operands_, inputs_, constants_;
+  std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
+  std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
 };
 

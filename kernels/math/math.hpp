@@ -1,0 +1,8 @@
+// All elementary functions.
+#pragma once
+
+#include "kernels/math/exp.hpp"
+#include "kernels/math/hyperbolic.hpp"
+#include "kernels/math/log.hpp"
+#include "kernels/math/logistic.hpp"
+#include "kernels/math/pow.hpp"

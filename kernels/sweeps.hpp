@@ -1,0 +1,174 @@
+// The sweeps: every op of a tape forward, or backward, `width` evaluations at a time. One text for the scalar tape
+// (width 1, known at compile time, ops inlined in one switch) and for blocks of lanes (one function per op, called
+// through a table: its cost is shared by the lanes).
+#pragma once
+
+#include "kernels/backend.hpp"
+#include "kernels/table.hpp"
+
+namespace wengert::kernels {
+inline namespace WENGERT_ISA {
+namespace sweeps {
+
+using rows::Count;
+
+template <class V>
+using Reals = Sweep<typename V::Real>;
+
+/// The width as the loops see it: a constant 1 for the scalar tape.
+template <class V, bool single>
+WENGERT_INLINE std::size_t width(const Reals<V>& s) {
+  if constexpr (single) return 1;
+  else return s.width;
+}
+
+/// What a tie's slope is for this record: 1/2, but 0 against a constant.
+template <class V>
+WENGERT_INLINE V tie(const OpRecord& record) {
+  return V(record.constants ? 0 : typename V::Real(0.5));
+}
+
+template <class Row, class V, bool single>
+WENGERT_INLINE void forward_fixed(const Reals<V>& s, const OpRecord& r) {
+  const std::size_t W = width<V, single>(s);
+  typename V::Real* const y = s.values + r.out * W;
+  const typename V::Real* const a = s.values + r.a * W;
+  const typename V::Real* const b = Row::arity > 1 ? s.values + r.b * W : a;
+  const typename V::Real* const c = Row::arity > 2 ? s.values + r.c * W : a;
+  for (std::size_t w = 0; w < W; w += V::lanes) {
+    const V x0 = V::load(a + w);
+    V x1 = x0, x2 = x0;
+    if constexpr (Row::arity > 1) x1 = V::load(b + w);
+    if constexpr (Row::arity > 2) x2 = V::load(c + w);
+    Row::value(x0, x1, x2).store(y + w);
+  }
+}
+
+/// adjoint += chain(g, p), where there is a derivative at all.
+template <class V, class P>
+WENGERT_INLINE void contribute(typename V::Real* adjoint, V g, P p, bool ieee) {
+  if constexpr (!__is_same(P, None)) (V::load(adjoint) + chain(g, p, ieee)).store(adjoint);
+}
+
+template <class Row, class V, bool single>
+WENGERT_INLINE void backward_fixed(const Reals<V>& s, const OpRecord& r) {
+  constexpr unsigned used = Row::used[0] | Row::used[1] | Row::used[2];
+  const std::size_t W = width<V, single>(s);
+  const V half = tie<V>(r);
+  for (std::size_t w = 0; w < W; w += V::lanes) {
+    const V g = V::load(s.adjoints + r.out * W + w);
+    V x0(0), x1(0), x2(0), y(0);
+    if constexpr (used & uses::A) x0 = V::load(s.values + r.a * W + w);
+    if constexpr (used & uses::B) x1 = V::load(s.values + r.b * W + w);
+    if constexpr (used & uses::C) x2 = V::load(s.values + r.c * W + w);
+    if constexpr (used & uses::Y) y = V::load(s.values + r.out * W + w);
+    const auto p0 = rows::partial<Row, 0>(x0, x1, x2, y, half);
+    const auto p1 = rows::partial<Row, 1>(x0, x1, x2, y, half);
+    const auto p2 = rows::partial<Row, 2>(x0, x1, x2, y, half);
+    contribute(s.adjoints + r.a * W + w, g, p0, s.ieee);
+    contribute(s.adjoints + r.b * W + w, g, p1, s.ieee);
+    contribute(s.adjoints + r.c * W + w, g, p2, s.ieee);
+  }
+}
+
+/// A slot that reads and writes like a V.
+template <class V>
+struct Slot {
+  typename V::Real* p;
+  WENGERT_INLINE operator V() const { return V::load(p); }
+  WENGERT_INLINE void operator=(V v) const { v.store(p); }
+};
+template <class V>
+WENGERT_INLINE V operator*(V a, Slot<V> b) {
+  return a * static_cast<V>(b);
+}
+
+/// The operands and outputs of an n-ary op at one place of the block.
+template <class V, bool single>
+struct NaryIo {
+  const Reals<V>& s;
+  const Id* operands;
+  Count count;
+  Id out;
+  std::size_t W, w;
+
+  WENGERT_INLINE Count n() const { return count; }
+  WENGERT_INLINE bool ieee() const { return s.ieee; }
+  WENGERT_INLINE V x(Count i) const { return V::load(s.values + operands[i] * W + w); }
+  WENGERT_INLINE V y(Count j) const { return V::load(s.values + (out + j) * W + w); }
+  WENGERT_INLINE V g(Count j) const { return V::load(s.adjoints + (out + j) * W + w); }
+  WENGERT_INLINE void set(Count j, V v) const { v.store(s.values + (out + j) * W + w); }
+  template <class P>
+  WENGERT_INLINE void add(Count i, V g, P p) const {
+    contribute(s.adjoints + operands[i] * W + w, g, p, s.ieee);
+  }
+  WENGERT_INLINE Slot<V> scratch(Count i) const { return {s.scratch + i * W + w}; }
+};
+
+template <class Row, class V, bool single, bool forward>
+WENGERT_INLINE void nary(const Reals<V>& s, const OpRecord& r) {
+  const std::size_t W = width<V, single>(s);
+  for (std::size_t w = 0; w < W; w += V::lanes) {
+    const NaryIo<V, single> io{s, s.operands + r.a, r.b, r.out, W, w};
+    if constexpr (forward) Row::template forward<V>(io);
+    else Row::template backward<V>(io);
+  }
+}
+
+template <class Row, class V, bool single, bool forward>
+WENGERT_INLINE void step(const Reals<V>& s, const OpRecord& r) {
+  if constexpr (Row::arity == 0) nary<Row, V, single, forward>(s, r);
+  else if constexpr (forward) forward_fixed<Row, V, single>(s, r);
+  else backward_fixed<Row, V, single>(s, r);
+}
+
+template <class Row, class V, bool single, bool forward>
+WENGERT_NOINLINE void step_call(const Reals<V>& s, const OpRecord& r) {
+  step<Row, V, single, forward>(s, r);
+}
+
+/// One op. A block's step is a call; the scalar tape inlines what costs a few cycles and calls the rest.
+template <class V, bool single, bool forward>
+WENGERT_INLINE void dispatch(const Reals<V>& s, const OpRecord& r) {
+  if constexpr (single) {
+    switch (r.op) {
+#define WENGERT_CASE(name)                                                                                     \
+  case Op::name:                                                                                               \
+    if constexpr (info(Op::name).ulp <= 0.5 && info(Op::name).ulp_partials <= 1.5)                             \
+      return step<rows::name##_, V, single, forward>(s, r);                                                    \
+    else                                                                                                       \
+      return step_call<rows::name##_, V, single, forward>(s, r);
+#define WENGERT_OP1(name, ...) WENGERT_CASE(name)
+#define WENGERT_OP2(name, ...) WENGERT_CASE(name)
+#define WENGERT_OP3(name, ...) WENGERT_CASE(name)
+#define WENGERT_OPN(name, ...) WENGERT_CASE(name)
+#include "wengert/ops.def"
+#undef WENGERT_CASE
+    }
+  } else {
+    using Step = void (*)(const Reals<V>&, const OpRecord&);
+    static constexpr Step steps[] = {
+#define WENGERT_OP1(name, ...) step_call<rows::name##_, V, single, forward>,
+#define WENGERT_OP2(name, ...) step_call<rows::name##_, V, single, forward>,
+#define WENGERT_OP3(name, ...) step_call<rows::name##_, V, single, forward>,
+#define WENGERT_OPN(name, ...) step_call<rows::name##_, V, single, forward>,
+#include "wengert/ops.def"
+    };
+    steps[static_cast<std::size_t>(r.op)](s, r);
+  }
+}
+
+template <class V, bool single>
+void forward(const Reals<V>& s) {
+  for (std::size_t k = 0; k < s.op_count; ++k) dispatch<V, single, true>(s, s.ops[k]);
+}
+
+template <class V, bool single>
+void backward(const Reals<V>& s) {
+  for (std::size_t k = s.op_count; k-- > 0;)
+    if (!s.visit || s.visit[k]) dispatch<V, single, false>(s, s.ops[k]);
+}
+
+}  // namespace sweeps
+}  // namespace WENGERT_ISA
+}  // namespace wengert::kernels

@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "kernels/dispatch.hpp"
+#include "tape/visit.hpp"
+#include "wengert/tape.hpp"
+
+namespace wengert {
+namespace {
+
+[[noreturn]] void fail(ErrorCode code, const std::string& message) { throw Error(code, message); }
+
+/// Room for `extra` more elements. Grows by half, so that at most a third of the memory is idle and, while the elements
+/// move, at most 2.5 times what is in use is held.
+template <class T>
+void grow(std::vector<T>& v, std::size_t extra) {
+  const std::size_t need = v.size() + extra;
+  if (need <= v.capacity()) return;
+  const std::size_t wanted = std::max(need, v.size() + v.size() / 2);
+  try {
+    v.reserve(wanted);
+  } catch (const std::exception&) {  // bad_alloc, or length_error past max_size
+    fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(wanted) + " elements of " +
+                                       std::to_string(sizeof(T)) +
+                                       " bytes, which can't be had; the tape is as it was before the call");
+  }
+}
+
+template <class T>
+std::size_t used(const std::vector<T>& v) {
+  return v.size() * sizeof(T);
+}
+template <class T>
+std::size_t reserved(const std::vector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+template <class Real>
+NaiveTape<Real>::NaiveTape() : backend_(&kernels::backend<Real>(Isa::scalar)) {}
+
+template <class Real>
+void NaiveTape<Real>::check(Id id) const {
+  if (id < values_.size()) [[likely]]
+    return;
+  fail(ErrorCode::stale_id, "id " + std::to_string(id) + " names nothing on this tape of " +
+                                std::to_string(values_.size()) +
+                                " variables: it was never recorded here, or was rewound or cleared");
+}
+
+template <class Real>
+void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::size_t operands) {
+  if (variables > no_id - values_.size())
+    fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(values_.size()) + " variables and is asked for " +
+                                    std::to_string(variables) + " more; ids are 32 bits");
+  if (operands > no_id - operands_.size())
+    fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(operands_.size()) + " operands and is asked for " +
+                                    std::to_string(operands) + " more; places in the operand array are 32 bits");
+  grow(values_, variables);
+  grow(ops_, ops);
+  grow(operands_, operands);
+}
+
+template <class Real>
+Id NaiveTape<Real>::variable(Real value, std::vector<Id>& list) {
+  make_room(1, 0, 0);
+  grow(list, 1);
+  const Id id = static_cast<Id>(values_.size());
+  values_.push_back(value);
+  list.push_back(id);
+  return id;
+}
+
+template <class Real>
+Id NaiveTape<Real>::input(Real value) {
+  return variable(value, inputs_);
+}
+
+template <class Real>
+Id NaiveTape<Real>::constant(Real value) {
+  return variable(value, constants_);
+}
+
+template <class Real>
+std::uint8_t NaiveTape<Real>::constant_operands(const OpRecord& record) const {
+  const OpInfo& row = info(record.op);
+  if (!((row.uses[0] | row.uses[1] | row.uses[2]) & uses::T) || constants_.empty()) return 0;
+  const Id operands[3] = {record.a, record.b, record.c};
+  std::uint8_t mask = 0;
+  for (int k = 0; k < row.arity; ++k)
+    if (std::binary_search(constants_.begin(), constants_.end(), operands[k])) mask |= static_cast<std::uint8_t>(1 << k);
+  return mask;
+}
+
+template <class Real>
+Id NaiveTape<Real>::record1(Op op, Id a) {
+  check(a);
+  make_room(1, 1, 0);
+  const Id out = static_cast<Id>(values_.size());
+  ops_.push_back({op, 0, 0, out, a, a, a});
+  const Real x = values_[a];
+  values_.push_back(backend_->value(op, x, x, x));
+  return out;
+}
+
+template <class Real>
+Id NaiveTape<Real>::record2(Op op, Id a, Id b) {
+  check(a);
+  check(b);
+  make_room(1, 1, 0);
+  const Id out = static_cast<Id>(values_.size());
+  OpRecord record{op, 0, 0, out, a, b, a};
+  record.constants = constant_operands(record);
+  ops_.push_back(record);
+  values_.push_back(backend_->value(op, values_[a], values_[b], values_[a]));
+  return out;
+}
+
+template <class Real>
+Id NaiveTape<Real>::record3(Op op, Id a, Id b, Id c) {
+  check(a);
+  check(b);
+  check(c);
+  make_room(1, 1, 0);
+  const Id out = static_cast<Id>(values_.size());
+  OpRecord record{op, 0, 0, out, a, b, c};
+  record.constants = constant_operands(record);
+  ops_.push_back(record);
+  values_.push_back(backend_->value(op, values_[a], values_[b], values_[c]));
+  return out;
+}
+
+template <class Real>
+Id NaiveTape<Real>::record_n(Op op, std::span<const Id> operands) {
+  for (Id id : operands) check(id);
+  const std::uint32_t n = static_cast<std::uint32_t>(operands.size());
+  if (operands.size() > no_id)
+    fail(ErrorCode::bad_size, std::string(name(op)) + " of " + std::to_string(operands.size()) +
+                                  " operands: at most 2^32 - 2 fit");
+  const std::uint32_t outputs = info(op).outputs(n);
+  if (outputs == 0)
+    fail(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(n) + " operands");
+  make_room(outputs, 1, n);
+  if (n > longest_) {
+    grow(scratch_, n - scratch_.size());
+    scratch_.resize(n);
+    longest_ = n;
+  }
+  const Id out = static_cast<Id>(values_.size());
+  const Id first = static_cast<Id>(operands_.size());
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  ops_.push_back({op, 0, 0, out, first, n, 0});
+  values_.resize(values_.size() + outputs);
+  // The sweep of this one op: the same code as a replay.
+  backend_->forward({&ops_.back(), 1, operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+  return out;
+}
+
+template <class Real>
+Id NaiveTape<Real>::record(Op op, std::span<const Id> operands) {
+  if (static_cast<std::size_t>(op) >= op_count)
+    fail(ErrorCode::bad_argument, "op number " + std::to_string(static_cast<int>(op)) + " is not in the op table");
+  const int arity = info(op).arity;
+  if (arity != 0 && operands.size() != static_cast<std::size_t>(arity))
+    fail(ErrorCode::bad_size, std::string(name(op)) + " takes " + std::to_string(arity) + " operands, not " +
+                                  std::to_string(operands.size()));
+  switch (arity) {
+    case 1: return record1(op, operands[0]);
+    case 2: return record2(op, operands[0], operands[1]);
+    case 3: return record3(op, operands[0], operands[1], operands[2]);
+    default: return record_n(op, operands);
+  }
+}
+
+template <class Real>
+Id NaiveTape<Real>::output(Id first, std::size_t k) const {
+  check(first);
+  const auto op = std::lower_bound(ops_.begin(), ops_.end(), first,
+                                   [](const OpRecord& record, Id id) { return record.out < id; });
+  if (op == ops_.end() || op->out != first)
+    fail(ErrorCode::bad_argument, "id " + std::to_string(first) + " is not the first output of an op");
+  const std::uint32_t outputs = info(op->op).outputs(info(op->op).arity == 0 ? op->b : 1);
+  if (k >= outputs)
+    fail(ErrorCode::bad_argument, std::string(name(op->op)) + " at id " + std::to_string(first) + " has " +
+                                      std::to_string(outputs) + " outputs; there is no output " + std::to_string(k));
+  return first + static_cast<Id>(k);
+}
+
+template <class Real>
+Real NaiveTape<Real>::value(Id id) const {
+  check(id);
+  return values_[id];
+}
+
+template <class Real>
+Real NaiveTape<Real>::grad(Id id) const {
+  check(id);
+  return id < adjoints_.size() ? adjoints_[id] + Real(0) : Real(0);
+}
+
+template <class Real>
+void NaiveTape<Real>::set_input(Id id, Real value) {
+  check(id);
+  if (!std::binary_search(inputs_.begin(), inputs_.end(), id))
+    fail(ErrorCode::not_an_input, "id " + std::to_string(id) + " is not an input, so its value can't be set");
+  values_[id] = value;
+}
+
+template <class Real>
+void NaiveTape<Real>::forward() {
+  backend_->forward(
+      {ops_.data(), ops_.size(), operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+}
+
+template <class Real>
+void NaiveTape<Real>::backward(Id id) {
+  const Seed<Real> seed{id, Real(1)};
+  backward(std::span(&seed, 1));
+}
+
+template <class Real>
+void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
+  Id last = 0;
+  for (const Seed<Real>& seed : seeds) {
+    check(seed.id);
+    last = std::max(last, seed.id);
+  }
+  if (adjoints_.size() < values_.size()) grow(adjoints_, values_.size() - adjoints_.size());
+  std::vector<std::uint8_t> visit;
+  // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
+  const std::size_t count = static_cast<std::size_t>(
+      std::upper_bound(ops_.begin(), ops_.end(), last, [](Id id, const OpRecord& record) { return id < record.out; }) -
+      ops_.begin());
+  if (zero_rule_ == ZeroRule::ieee) visit = visited_ops<Real>(view(), seeds);
+  // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
+  adjoints_.assign(values_.size(), Real(-0.0));
+  for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
+  backend_->backward({ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1,
+                      zero_rule_ == ZeroRule::ieee, visit.empty() ? nullptr : visit.data()});
+}
+
+template <class Real>
+std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<const Seed<Real>> seeds) {
+  std::vector<std::uint8_t> active(tape.values.size(), 0), reached(tape.values.size(), 0), visit(tape.ops.size(), 0);
+  const auto operands_of = [&](const OpRecord& record, auto&& each) {
+    const int arity = info(record.op).arity;
+    const Id fixed[3] = {record.a, record.b, record.c};
+    if (arity == 0)
+      for (Id i = 0; i < record.b; ++i) each(tape.operands[record.a + i]);
+    else
+      for (int i = 0; i < arity; ++i) each(fixed[i]);
+  };
+  const auto outputs_of = [](const OpRecord& record) {
+    return info(record.op).outputs(info(record.op).arity == 0 ? record.b : 1);
+  };
+  for (Id id : tape.inputs) active[id] = 1;
+  for (const OpRecord& record : tape.ops) {
+    std::uint8_t any = 0;
+    operands_of(record, [&](Id id) { any |= active[id]; });
+    for (Id j = 0; j < outputs_of(record); ++j) active[record.out + j] = any;
+  }
+  for (const Seed<Real>& seed : seeds) reached[seed.id] = 1;
+  for (std::size_t k = tape.ops.size(); k-- > 0;) {
+    const OpRecord& record = tape.ops[k];
+    std::uint8_t any = 0;
+    for (Id j = 0; j < outputs_of(record); ++j) any |= reached[record.out + j];
+    if (!any || !active[record.out]) continue;
+    visit[k] = 1;
+    operands_of(record, [&](Id id) { reached[id] = 1; });
+  }
+  return visit;
+}
+
+template <class Real>
+Mark NaiveTape<Real>::mark() const {
+  return {static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(ops_.size()),
+          static_cast<std::uint32_t>(operands_.size()), static_cast<std::uint32_t>(inputs_.size()),
+          static_cast<std::uint32_t>(constants_.size())};
+}
+
+template <class Real>
+void NaiveTape<Real>::rewind(const Mark& mark) {
+  if (mark.variables > values_.size() || mark.ops > ops_.size() || mark.operands > operands_.size() ||
+      mark.inputs > inputs_.size() || mark.constants > constants_.size())
+    fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
+                                      std::to_string(values_.size()) + ": it was cleared or rewound further back");
+  values_.resize(mark.variables);
+  ops_.resize(mark.ops);
+  operands_.resize(mark.operands);
+  inputs_.resize(mark.inputs);
+  constants_.resize(mark.constants);
+  if (adjoints_.size() > mark.variables) adjoints_.resize(mark.variables);
+}
+
+template <class Real>
+void NaiveTape<Real>::reserve(std::size_t variables, std::size_t ops, std::size_t operands) {
+  make_room(variables > values_.size() ? variables - values_.size() : 0, ops > ops_.size() ? ops - ops_.size() : 0,
+            operands > operands_.size() ? operands - operands_.size() : 0);
+  if (variables > adjoints_.size()) grow(adjoints_, variables - adjoints_.size());
+}
+
+template <class Real>
+void NaiveTape<Real>::clear() {
+  rewind({});
+}
+
+template <class Real>
+TapeStatistics NaiveTape<Real>::statistics() const {
+  return {values_.size(),
+          ops_.size(),
+          operands_.size(),
+          inputs_.size(),
+          constants_.size(),
+          used(values_) + used(adjoints_) + used(ops_) + used(operands_) + used(inputs_) + used(constants_) +
+              used(scratch_),
+          reserved(values_) + reserved(adjoints_) + reserved(ops_) + reserved(operands_) + reserved(inputs_) +
+              reserved(constants_) + reserved(scratch_)};
+}
+
+template <class Real>
+TapeView<Real> NaiveTape<Real>::view() const {
+  return {ops_, operands_, inputs_, constants_, values_};
+}
+
+template class NaiveTape<double>;
+template class NaiveTape<float>;
+template std::vector<std::uint8_t> visited_ops(const TapeView<double>&, std::span<const Seed<double>>);
+template std::vector<std::uint8_t> visited_ops(const TapeView<float>&, std::span<const Seed<float>>);
+
+}  // namespace wengert

@@ -1,0 +1,64 @@
+// A small pool of threads for work cut into static chunks.
+//
+//   WorkerPool pool(available_cores());
+//   pool.run(blocks, [&](unsigned worker, std::size_t begin, std::size_t end) { ... });
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace wengert {
+
+class WorkerPool {
+ public:
+  using Body = std::function<void(unsigned worker, std::size_t begin, std::size_t end)>;
+
+  /// `threads` counts the caller of `run`, which takes part: 1 starts no thread. Throws bad_argument for 0, unsupported
+  /// where the system won't start that many.
+  explicit WorkerPool(unsigned threads);
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  unsigned threads() const { return threads_; }
+
+  /// Cuts 0..count into one chunk per thread, always the same ones, and runs `body` on each that isn't empty; worker is
+  /// the number of the chunk, below threads(). Returns when all are done. What a body throws is thrown here, that of the
+  /// lowest chunk if several do; the other chunks still finish.
+  /// May be called from several threads, and from within a body: while the pool is taken, a caller does all its chunks itself.
+  void run(std::size_t count, const Body& body);
+
+ private:
+  struct Job {
+    std::size_t count = 0;
+    const Body* body = nullptr;
+  };
+  void work(std::stop_token stop, unsigned worker);
+  void run_chunk(const Job& job, unsigned worker);
+  template <class Done>
+  bool spin(Done done) const;
+
+  // Ready threads take up a job in under a microsecond, sleeping ones in 5 to 50: so they look out for the next one for
+  // as long as a sleep could cost before they go to sleep. Not when there are fewer cores than threads.
+  std::chrono::microseconds spin_time_{50};
+  unsigned threads_;
+  Job job_;
+  std::atomic<std::uint64_t> generation_{0};  // of jobs; a change is the start signal
+  std::atomic<unsigned> remaining_{0};        // workers that haven't finished the job
+  std::atomic<bool> taken_{false};
+  std::vector<std::exception_ptr> failures_;
+  std::mutex mutex_;  // guards the two conditions, not the job
+  std::condition_variable_any started_;
+  std::condition_variable finished_;
+  std::vector<std::jthread> workers_;  // last: ends before what it uses
+};
+
+}  // namespace wengert

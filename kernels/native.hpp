@@ -8,13 +8,14 @@
 #include "kernels/isa.hpp"
 
 #if defined(WENGERT_ISA_AVX2) || defined(WENGERT_ISA_AVX512)
-#ifdef __GNUC__  // GCC 12's own intrinsics start from "undefined" registers and warn of it where they are inlined
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12's own intrinsics start from "undefined" registers and warn of it where they are inlined.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
-#ifdef __GNUC__
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 #endif

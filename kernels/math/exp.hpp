@@ -1,0 +1,172 @@
+// The exponential function and e^x - 1.
+//
+// e^x = 2^k * 2^(i/16) * e^r with n = k + i/16 = x / ln 2 rounded to a multiple of 1/16, so |r| <= ln2/32: a table of
+// 16 and a short polynomial (Tang, "Table-driven implementation of the exponential function in IEEE floating-point
+// arithmetic", ACM TOMS 15, 1989). The polynomials minimise the largest error among those whose coefficients are
+// doubles (floats) and whose first two are exact (Sollya's fpminimax; Brisebarre and Chevillard 2007).
+#pragma once
+
+#include "kernels/math/poly.hpp"
+
+namespace wengert::kernels {
+inline namespace WENGERT_ISA {
+
+template <class Real>
+struct ExpTable;
+
+// `power[i]`: 2^(i/16) with i/16 subtracted from its exponent field (so, moved by i/16 of a binade), so that adding the
+// bits of n, in sixteenths, to that field gives 2^n. `rest[i]`: what rounding took from 2^(i/16), relative to it.
+template <>
+struct ExpTable<double> {
+  alignas(64) static constexpr double power[16] = {
+      0x1.0000000000000p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1,
+      0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1, 0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1,
+      0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1, 0x1.ec49182a3f090p-1,
+      0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1, 0x1.fa4afa2a490dap-1};
+  alignas(64) static constexpr double rest[16] = {
+      0,
+      0x1.79aa65d837b6dp-54,
+      -0x1.01b15eaa59348p-55,
+      0x1.68efde3a8a894p-54,
+      0x1.34d754db0abb6p-55,
+      0x1.59f48a72a4c6dp-55,
+      0x1.690cebb7aafb0p-56,
+      0x1.063e1e21c5409p-54,
+      -0x1.3b3efbf5e2228p-54,
+      -0x1.b32dcb94da51dp-56,
+      0x1.db72fc1f0eab4p-55,
+      0x1.1affc2b91ce27p-56,
+      0x1.c1a7792cb3387p-55,
+      0x1.36eae30af0cb3p-56,
+      0x1.4a385a63d07a7p-56,
+      -0x1.ff7128fd391f0p-55};
+  // ln 2 = hi + lo; hi has so few bits that n * hi is exact.
+  static constexpr double inv_ln2 = 0x1.71547652b82fep+0, ln2_hi = 0x1.62e42fefa0000p-1, ln2_lo = 0x1.cf79abc9e3b3ap-40;
+  static constexpr double ordinary = 708;             // e^x and every step towards it are normal for |x| up to this
+  static constexpr double lowest = -746, highest = 710;  // e^x is 0 below and infinite above
+};
+template <>
+struct ExpTable<float> {
+  alignas(64) static constexpr float power[16] = {
+      0x1.000000p+0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fe0p-1f, 0x1.edea64p-1f,
+      0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f,
+      0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f};
+  alignas(64) static constexpr float rest[16] = {
+      0,
+      0x1.8d96d4p-25f,
+      -0x1.9c0c22p-27f,
+      0x1.964904p-25f,
+      0x1.125002p-25f,
+      0x1.370be4p-25f,
+      -0x1.0a3550p-25f,
+      -0x1.00d8acp-27f,
+      0x1.26055cp-26f,
+      -0x1.05cb44p-25f,
+      0x1.67a1cap-28f,
+      0x1.a3b5e4p-28f,
+      -0x1.f9c304p-27f,
+      -0x1.6961b4p-28f,
+      -0x1.a5217cp-28f,
+      0x1.61428ep-28f};
+  static constexpr float inv_ln2 = 0x1.715476p+0f, ln2_hi = 0x1.62e000p-1f, ln2_lo = 0x1.0bfbe8p-15f;
+  static constexpr float ordinary = 87, lowest = -104, highest = 89;
+};
+
+/// x = n ln2 + r. The lowest four bits of `index` are i, those above k (and, higher up, bits to be shifted out).
+template <Lane V>
+struct ExpReduced {
+  V n, r;
+  typename V::Int index;
+};
+
+template <Lane V>
+WENGERT_INLINE ExpReduced<V> exp_reduce(V x) {
+  using T = ExpTable<typename V::Real>;
+  const V round_to_16th(is_f64<V> ? 0x1.8p48 : 0x1.8p19);  // numbers of this size are multiples of 1/16
+  const V rounded = fma(x, V(T::inv_ln2), round_to_16th);
+  const V n = rounded - round_to_16th;
+  const V r = fma(n, V(-T::ln2_lo), fma(n, V(-T::ln2_hi), x));
+  return {n, r, bits(rounded)};
+}
+
+/// 2^n for a reduced argument with 2^n in the normal range.
+template <Lane V>
+WENGERT_INLINE V exp_power(typename V::Int index) {
+  constexpr int shift = FormatOf<V>::mantissa_bits - 4;
+  return from_bits<V>(bits(lookup16<V>(ExpTable<typename V::Real>::power, index)) + shl<shift>(index));
+}
+
+/// e^r - 1, absolute error 2^-57 (float: 2^-28) for |r| <= ln2/32.
+template <Lane V>
+WENGERT_INLINE V exp_rest(V r) {
+  const V r2 = r * r;
+  if constexpr (is_f64<V>) {
+    const V q = even_odd(r, r2, 0x1.000000000000dp-1, 0x1.555555548ef01p-3, 0x1.5555555336913p-5,
+                         0x1.11123b2105554p-7, 0x1.6c19769147e2dp-10);
+    return fma(r2, q, r);
+  } else {
+    return fma(r2, even_odd(r, r2, 0x1.0001ecp-1f, 0x1.5556ap-3f), r);
+  }
+}
+
+/// e^r - 1, relative error 2^-59 (float: 2^-31).
+template <Lane V>
+WENGERT_INLINE V expm1_rest(V r) {
+  const V r2 = r * r;
+  if constexpr (is_f64<V>) {
+    const V q = even_odd(r, r2, 0x1.0000000000003p-1, 0x1.5555555555555p-3, 0x1.55555554a05edp-5,
+                         0x1.11111110d2eb5p-7, 0x1.6c1828fc085e5p-10, 0x1.a01b4a7d469fdp-13);
+    return fma(r2, q, r);
+  } else {
+    return fma(r2, even_odd(r, r2, 0x1p-1f, 0x1.555708p-3f, 0x1.55569ap-5f), r);
+  }
+}
+
+/// e^x for |x| <= ExpTable::ordinary; anything elsewhere.
+template <Lane V>
+WENGERT_INLINE V exp_ordinary(V x) {
+  const ExpReduced<V> a = exp_reduce(x);
+  const V power = exp_power<V>(a.index);
+  return fma(power, exp_rest(a.r), power);
+}
+
+/// e^x for every x, rounding once where the result is subnormal.
+template <Lane V>
+WENGERT_NOINLINE V exp_everywhere(V x) {
+  using T = ExpTable<typename V::Real>;
+  using Int = typename V::Int;
+  const V above = select(x > V(T::lowest), x, V(T::lowest));  // NaN too: an index must be an index
+  const ExpReduced<V> a = exp_reduce(select(above < V(T::highest), above, V(T::highest)));
+  const V power = exp_power<V>(a.index & Int(15));
+  return select(isnan(x), x, scale_floor(fma(power, exp_rest(a.r), power), a.n));
+}
+
+/// e^x.
+template <Lane V>
+WENGERT_INLINE V exp(V x) {
+  return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), exp_ordinary(x), [&] { return exp_everywhere(x); });
+}
+
+/// e^x and e^x - 1 for |x| <= ExpTable::ordinary. The difference 2^n - 1 is exact where it matters, near 1, and the rest
+/// that rounding 2^n left over is added back.
+template <Lane V>
+WENGERT_INLINE void exp_and_expm1(V x, V& exp_x, V& expm1_x) {
+  const ExpReduced<V> a = exp_reduce(x);
+  const V power = exp_power<V>(a.index);
+  const V rest = expm1_rest(a.r) + lookup16<V>(ExpTable<typename V::Real>::rest, a.index);
+  exp_x = fma(power, rest, power);
+  expm1_x = fma(power, rest, power - V(1));
+}
+
+/// e^x - 1.
+template <Lane V>
+WENGERT_INLINE V expm1(V x) {
+  V e, y;
+  exp_and_expm1(x, e, y);
+  y = copysign(y, x);  // -0
+  return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), y,
+              [&] { return select(x < V(0), V(-1), exp_everywhere(x)); });
+}
+
+}  // namespace WENGERT_ISA
+}  // namespace wengert::kernels

@@ -1,0 +1,69 @@
+// Polynomials and error-free sums that the elementary functions share.
+#pragma once
+
+#include "kernels/lanes.hpp"
+
+namespace wengert::kernels {
+inline namespace WENGERT_ISA {
+
+// ---- polynomials ---------------------------------------------------------------------------------------------------
+
+template <Lane V>
+WENGERT_INLINE V even_coefficients(V x2, typename V::Real c0) {
+  (void)x2;
+  return V(c0);
+}
+template <Lane V, class... More>
+WENGERT_INLINE V even_coefficients(V x2, typename V::Real c0, typename V::Real, More... more) {
+  if constexpr (sizeof...(more) == 0) return V(c0);
+  else return fma(even_coefficients(x2, more...), x2, V(c0));
+}
+
+/// c0 + c1 x + c2 x^2 + ..., given x2 = x^2: even and odd powers are two Horner chains in x2 that run side by side, so
+/// half the latency of one chain for no operation more where x2 is needed anyway.
+template <Lane V, class... More>
+WENGERT_INLINE V even_odd(V x, V x2, typename V::Real c0, typename V::Real c1, More... more) {
+  const V odd = even_coefficients(x2, c1, static_cast<typename V::Real>(more)...);
+  if constexpr (sizeof...(more) == 0) {
+    return fma(odd, x, V(c0));
+  } else {
+    const V even = even_coefficients(x2, c0, c1, static_cast<typename V::Real>(more)...);
+    return fma(odd, x, even);
+  }
+}
+
+// ---- double the precision ------------------------------------------------------------------------------------------
+
+/// An unevaluated sum hi + lo with |lo| <= ulp(hi)/2.
+template <Lane V>
+struct Pair {
+  V hi, lo;
+};
+
+/// a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B).
+template <Lane V>
+WENGERT_INLINE Pair<V> two_sum(V a, V b) {
+  const V s = a + b, b_part = s - a;
+  return {s, (a - (s - b_part)) + (b - b_part)};
+}
+/// a + b exactly for |a| >= |b| or a = 0 (Dekker 1971).
+template <Lane V>
+WENGERT_INLINE Pair<V> fast_two_sum(V a, V b) {
+  const V s = a + b;
+  return {s, b - (s - a)};
+}
+/// a * b exactly, unless it under- or overflows.
+template <Lane V>
+WENGERT_INLINE Pair<V> two_prod(V a, V b) {
+  const V p = a * b;
+  return {p, fma(a, b, -p)};
+}
+
+/// The bits of |a| above those of `limit` > 0: |a| > limit or NaN, in one comparison.
+template <Lane V>
+WENGERT_INLINE typename V::Mask beyond(V a, V limit) {
+  return bits(abs(a)) > bits(limit);
+}
+
+}  // namespace WENGERT_ISA
+}  // namespace wengert::kernels

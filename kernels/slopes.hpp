@@ -35,6 +35,35 @@ WENGERT_INLINE V larger_slope(V a, V b, V tie) {
   return select(b < a, V(1), select(a < b, V(0), select(a == b, tie, nan<V>())));
 }
 
+/// Slope of fmax in its first operand: as max, but a NaN operand counts as absent.
+template <Lane V>
+WENGERT_INLINE V fmax_slope(V a, V b, V tie) {
+  const V both = larger_slope(a, b, tie);
+  return select(isnan(a) & !isnan(b), V(0), select(isnan(b) & !isnan(a), V(1), both));
+}
+
+/// Slopes of clamp(x, low, high) in x, low and high. At a bound, the bound has it.
+template <Lane V>
+WENGERT_INLINE V clamp_slope(V x, V low, V high) {
+  const V inside = select((low < x) & (x < high), V(1), V(0));
+  return select(isnan(x) | isnan(low) | isnan(high), nan<V>(), inside);
+}
+template <Lane V>
+WENGERT_INLINE V low_slope(V x, V low, V high) {
+  return select(isnan(x) | isnan(low) | isnan(high), nan<V>(), select(x <= low, V(1), V(0)));
+}
+template <Lane V>
+WENGERT_INLINE V high_slope(V x, V low, V high) {
+  return select(isnan(x) | isnan(low) | isnan(high), nan<V>(), select((high <= x) & !(x <= low), V(1), V(0)));
+}
+
+/// d/db of xlogy(a, b): a / b, but 0 where a is 0; b = -0 is 0.
+template <Lane V>
+WENGERT_INLINE V xlogy_slope(V a, V b) {
+  const V quotient = select(b < V(0), nan<V>(), a / abs(b));
+  return select((a == V(0)) & !isnan(b), V(0), quotient);
+}
+
 /// d/da of pow(a, b): b * pow(a, b - 1), but 0 where b is 0, whatever a is.
 template <Lane V>
 WENGERT_INLINE V pow_slope(V a, V b) {
@@ -71,6 +100,65 @@ WENGERT_INLINE V largest(Io& io) {
 template <Lane V>
 WENGERT_INLINE V shifted(V x, V m) {
   return select(x == m, V(0), x - m);
+}
+
+/// Sum of exp(x - m) over all operands but one that equals the largest, m: so 1 + rest is the whole, and log1p(rest) its
+/// logarithm without loss.
+template <class V, class Io>
+WENGERT_INLINE V rest(Io& io, V m) {
+  V sum(0);
+  auto found = m != m;  // nowhere yet (NaN lanes come out NaN)
+  for (std::uint32_t i = 0; i < io.n(); ++i) {
+    const V x = io.x(i);
+    const auto largest_one = (x == m) & !found;
+    found = found | largest_one;
+    sum = sum + select(largest_one, V(0), exp(shifted(x, m)));
+  }
+  return sum;
+}
+
+// A sum of squares strictly between these lost nothing to under- or overflow that matters.
+template <class V>
+inline constexpr typename V::Real norm_low = is_f64<V> ? typename V::Real(0x1p-900) : typename V::Real(0x1p-90);
+template <class V>
+inline constexpr typename V::Real norm_high = Format<typename V::Real>::inf;
+
+/// How many operands are infinite.
+template <class V, class Io>
+WENGERT_INLINE V infinities(Io& io) {
+  V count(0);
+  for (std::uint32_t i = 0; i < io.n(); ++i) count = count + select(isinf(io.x(i)), V(1), V(0));
+  return count;
+}
+
+/// The norm where squares over- or underflow: operands scaled by a power of two first.
+template <class V, class Io>
+WENGERT_INLINE V scaled_norm(Io& io) {
+  constexpr bool f64 = is_f64<V>;
+  V m(0);
+  for (std::uint32_t i = 0; i < io.n(); ++i) {
+    const V x = abs(io.x(i));
+    m = select((m < x) | isnan(x), x, m);
+  }
+  const V up(static_cast<typename V::Real>(f64 ? 0x1p600 : 0x1p100));
+  const V down(static_cast<typename V::Real>(f64 ? 0x1p-600 : 0x1p-90));
+  const auto large = m > V(1);
+  const V by = select(large, down, up), back = select(large, up, down);
+  V s(0);
+  for (std::uint32_t i = 0; i < io.n(); ++i) {
+    const V x = io.x(i) * by;
+    s = fma(x, x, s);
+  }
+  return select(infinities<V>(io) > V(0), inf<V>(), sqrt(s) * back);
+}
+
+/// Slope of norm in x: x / y. 0 at the origin; along a single infinite operand 1, and no limit where there are more.
+template <Lane V>
+WENGERT_INLINE V norm_slope(V x, V y, V infinite) {
+  return rare((y == V(0)) | isinf(y), x / y, [&] {
+    const V at_infinity = select(isinf(x), select(infinite == V(1), copysign(V(1), x), nan<V>()), x / y);
+    return select(y == V(0), V(0), at_infinity);
+  });
 }
 
 }  // namespace WENGERT_ISA

@@ -1,9 +1,10 @@
 // wengert/error.hpp: what the library throws.
 //
+//   wengert::NaiveTape<double> tape;
 //   try {
-//     tape.backward(id);
+//     tape.backward(7);  // names nothing yet
 //   } catch (const wengert::Error& error) {
-//     if (error.code() == wengert::ErrorCode::stale_id) ...
+//     if (error.code() == wengert::ErrorCode::stale_id) std::puts(error.what());
 //   }
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "tape/cores.hpp"
 #include "wengert/error.hpp"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 #include <string>
@@ -18,7 +19,7 @@ template <class T>
 void grow(std::vector<T>& v, std::size_t extra) {
   const std::size_t need = v.size() + extra;
   if (need <= v.capacity()) return;
-  const std::size_t wanted = std::max(need, v.size() + v.size() / 2);
+  const std::size_t wanted = std::max(need, std::min<std::size_t>(v.size() + v.size() / 2, no_id));
   try {
     v.reserve(wanted);
   } catch (const std::exception&) {  // bad_alloc, or length_error past max_size
@@ -43,12 +44,17 @@ template <class Real>
 NaiveTape<Real>::NaiveTape() : backend_(&kernels::backend<Real>(Isa::scalar)) {}
 
 template <class Real>
-void NaiveTape<Real>::check(Id id) const {
-  if (id < values_.size()) [[likely]]
-    return;
+void NaiveTape<Real>::stale(Id id) const {
   fail(ErrorCode::stale_id, "id " + std::to_string(id) + " names nothing on this tape of " +
                                 std::to_string(values_.size()) +
                                 " variables: it was never recorded here, or was rewound or cleared");
+}
+
+template <class Real>
+bool NaiveTape<Real>::forgotten(Id id, std::uint32_t epoch) const {
+  const auto since = std::lower_bound(rewinds_.begin(), rewinds_.end(), epoch,
+                                      [](const Rewind& rewind, std::uint32_t e) { return rewind.epoch < e; });
+  return since != rewinds_.end() && id >= since->size;
 }
 
 template <class Real>
@@ -85,9 +91,20 @@ Id NaiveTape<Real>::constant(Real value) {
 }
 
 template <class Real>
+Id NaiveTape<Real>::shared_constant(Real value) {
+  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+  const Bits bits = std::bit_cast<Bits>(value);
+  SharedConstant& place = shared_[static_cast<std::uint64_t>(bits) * 0x9e3779b97f4a7c15u >> 60];
+  const bool there = place.id < values_.size() && std::bit_cast<Bits>(place.value) == bits &&
+                     (place.epoch == epoch_ || !forgotten(place.id, place.epoch));
+  if (!there) place = {value, constant(value), epoch_};
+  return place.id;
+}
+
+template <class Real>
 std::uint8_t NaiveTape<Real>::constant_operands(const OpRecord& record) const {
   const OpInfo& row = info(record.op);
-  if (!((row.uses[0] | row.uses[1] | row.uses[2]) & uses::T) || constants_.empty()) return 0;
+  if (!reads_tie(record.op) || constants_.empty()) return 0;
   const Id operands[3] = {record.a, record.b, record.c};
   std::uint8_t mask = 0;
   for (int k = 0; k < row.arity; ++k)
@@ -98,25 +115,15 @@ std::uint8_t NaiveTape<Real>::constant_operands(const OpRecord& record) const {
 template <class Real>
 Id NaiveTape<Real>::record1(Op op, Id a) {
   check(a);
-  make_room(1, 1, 0);
-  const Id out = static_cast<Id>(values_.size());
-  ops_.push_back({op, 0, 0, out, a, a, a});
   const Real x = values_[a];
-  values_.push_back(backend_->value(op, x, x, x));
-  return out;
+  return append(op, backend_->value(op, x, x, x), a, a, a);
 }
 
 template <class Real>
 Id NaiveTape<Real>::record2(Op op, Id a, Id b) {
   check(a);
   check(b);
-  make_room(1, 1, 0);
-  const Id out = static_cast<Id>(values_.size());
-  OpRecord record{op, 0, 0, out, a, b, a};
-  record.constants = constant_operands(record);
-  ops_.push_back(record);
-  values_.push_back(backend_->value(op, values_[a], values_[b], values_[a]));
-  return out;
+  return append(op, backend_->value(op, values_[a], values_[b], values_[a]), a, b, a);
 }
 
 template <class Real>
@@ -124,13 +131,7 @@ Id NaiveTape<Real>::record3(Op op, Id a, Id b, Id c) {
   check(a);
   check(b);
   check(c);
-  make_room(1, 1, 0);
-  const Id out = static_cast<Id>(values_.size());
-  OpRecord record{op, 0, 0, out, a, b, c};
-  record.constants = constant_operands(record);
-  ops_.push_back(record);
-  values_.push_back(backend_->value(op, values_[a], values_[b], values_[c]));
-  return out;
+  return append(op, backend_->value(op, values_[a], values_[b], values_[c]), a, b, c);
 }
 
 template <class Real>
@@ -287,6 +288,14 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
       mark.inputs > inputs_.size() || mark.constants > constants_.size())
     fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
+  if (mark.variables == values_.size()) return;
+  // Later epochs' ids must be told from those forgotten now. Entries that this rewind undercuts say nothing any more.
+  if (epoch_ == std::numeric_limits<std::uint32_t>::max())
+    fail(ErrorCode::out_of_ids, "this tape was rewound 2^32 - 1 times; use a new one");
+  while (!rewinds_.empty() && rewinds_.back().size >= mark.variables) rewinds_.pop_back();
+  rewinds_.push_back({epoch_, mark.variables});
+  ++epoch_;
+  floor_ = std::min(floor_, mark.variables);
   values_.resize(mark.variables);
   ops_.resize(mark.ops);
   operands_.resize(mark.operands);

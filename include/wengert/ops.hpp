@@ -67,6 +67,9 @@ struct OpInfo {
 };
 
 namespace detail {
+/// Whether an n-ary op can have several outputs.
+constexpr bool several(std::uint32_t (*outputs)(std::uint32_t)) { return outputs(1) > 1 || outputs(2) > 1; }
+
 constexpr OpInfo::Range in(double low, double high) { return {low, high}; }
 
 inline constexpr OpInfo op_table[] = {
@@ -86,7 +89,7 @@ inline constexpr OpInfo op_table[] = {
          {WENGERT_USES(uses_da), WENGERT_USES(uses_db), WENGERT_USES(uses_dc)}, {in_a, in_b, in_c}, ulp, ulp_d, note, \
          [](std::uint32_t) -> std::uint32_t { return 1; }},
 #define WENGERT_OPN(name, outputs, forward, backward, uses_n, in_x, ulp, ulp_d, value_text, derivative_text, note)    \
-  OpInfo{#name, 0, [](std::uint32_t n) -> std::uint32_t { (void)n; return outputs; }(7) != 1, value_text,            \
+  OpInfo{#name, 0, several([](std::uint32_t n) -> std::uint32_t { (void)n; return outputs; }), value_text,           \
          {derivative_text, nullptr, nullptr}, {WENGERT_USES(uses_n), 0, 0}, {in_x, {}, {}}, ulp, ulp_d, note,        \
          [](std::uint32_t n) -> std::uint32_t { (void)n; return outputs; }},
 #include "wengert/ops.def"

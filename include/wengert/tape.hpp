@@ -119,6 +119,27 @@ class WENGERT_API NaiveTape {
   ZeroRule zero_rule() const { return zero_rule_; }
 
   std::size_t size() const { return values_.size(); }
+
+  // What Var stands on.
+
+  /// Changes whenever ids are forgotten (rewind, clear). An id obtained at an earlier epoch may name something else now.
+  std::uint32_t epoch() const { return epoch_; }
+  /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
+  void check(Id id, std::uint32_t epoch) const {
+    if (id >= values_.size() || (epoch != epoch_ && id >= floor_ && forgotten(id, epoch))) [[unlikely]] stale(id);
+  }
+  /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
+  Id shared_constant(Real value);
+  /// Appends a fixed-arity op whose value is known, with operands that were checked.
+  Id append(Op op, Real value, Id a, Id b, Id c) {
+    if (values_.size() == values_.capacity() || ops_.size() == ops_.capacity()) [[unlikely]] make_room(1, 1, 0);
+    const Id out = static_cast<Id>(values_.size());
+    OpRecord record{op, 0, 0, out, a, b, c};
+    if (reads_tie(op)) [[unlikely]] record.constants = constant_operands(record);
+    ops_.push_back(record);
+    values_.push_back(value);
+    return out;
+  }
   TapeStatistics statistics() const;
   TapeView<Real> view() const;
 
@@ -131,7 +152,14 @@ class WENGERT_API NaiveTape {
   Id record3(Op op, Id a, Id b, Id c);
   Id record_n(Op op, std::span<const Id> operands);
   Id variable(Real value, std::vector<Id>& list);
-  void check(Id id) const;
+  void check(Id id) const {
+    if (id >= values_.size()) [[unlikely]] stale(id);
+  }
+  [[noreturn]] void stale(Id id) const;
+  bool forgotten(Id id, std::uint32_t epoch) const;
+  static constexpr bool reads_tie(Op op) {
+    return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
+  }
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
   std::uint8_t constant_operands(const OpRecord& record) const;
 
@@ -142,6 +170,22 @@ class WENGERT_API NaiveTape {
   std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
   std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
+
+  // Each rewind ends an epoch. `rewinds_` keeps (epoch ended, variables left), of those that a later one didn't undercut:
+  // sizes ascend, so what an epoch's ids have survived is the first entry from it on.
+  struct Rewind {
+    std::uint32_t epoch;
+    Id size;
+  };
+  std::vector<Rewind> rewinds_;
+  std::uint32_t epoch_ = 0;
+  struct SharedConstant {
+    Real value = 0;
+    Id id = no_id;
+    std::uint32_t epoch = 0;
+  };
+  SharedConstant shared_[16];
+  Id floor_ = no_id;  // ids below this were never forgotten: the least size of any rewind
 };
 
 extern template class NaiveTape<double>;

@@ -1,0 +1,276 @@
+// wengert/var.hpp: Var, the active scalar that templated code is instantiated with. It records as it computes.
+//
+//   wengert::NaiveTape<double> tape;
+//   wengert::Var<double> x = wengert::input(tape, 1.0), y = wengert::input(tape, 2.0);
+//   wengert::Var<double> f = softplus((x + y) * x) + 0.5 * sin(y);
+//   backward(f);
+//   std::printf("f = %g, df/dx = %g, df/dy = %g\n", value(f), grad(x), grad(y));
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <limits>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "wengert/ops.hpp"
+#include "wengert/tape.hpp"
+
+namespace wengert {
+
+template <class Real>
+class Var;
+
+namespace detail {
+
+/// Keeps a product from being fused into a later sum: compilers contract header code under the flags of whoever includes
+/// it (-march=native is enough), and the bits would depend on them.
+template <class Real>
+inline Real rounded(Real product) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(product));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(product));
+#else
+  __asm__("" : "+m"(product));
+#endif
+  return product;
+}
+
+// Our own elementary functions, the same bits as a replay; for constants, which are on no tape.
+WENGERT_API double value(Op op, double a, double b, double c);
+WENGERT_API float value(Op op, float a, float b, float c);
+WENGERT_API std::vector<double> values(Op op, std::span<const double> operands);
+WENGERT_API std::vector<float> values(Op op, std::span<const float> operands);
+
+[[noreturn]] WENGERT_API void mixed_tapes();
+[[noreturn]] WENGERT_API void unequal_lists(Op op);
+
+template <class T>
+struct IsVar : std::false_type {};
+template <class Real>
+struct IsVar<Var<Real>> : std::true_type {};
+
+/// Rows that answer a question: their functions return a Cond.
+constexpr bool is_condition(const char* partial) { return std::string_view(partial) == "none"; }
+
+}  // namespace detail
+
+/// A recorded truth value: 1 or 0 on the tape, decided anew at each replay. Made by lt, le, gt, ge, eq, ne, isnan; combined
+/// with &, |, !; used by `select`. No `if` on it: that would freeze the branch.
+template <class Real>
+class Cond;
+
+/// A number that knows how it came to be: its value and its place on a tape. Without a tape it is a constant, and what is
+/// computed from constants alone is not recorded. 24 bytes, freely copied.
+///
+/// All ops of the table are functions found by argument-dependent lookup, mixing with double, float and int; so are the
+/// usual operators. Comparisons return bool and decide at recording; `select(lt(x, y), a, b)` decides at replay.
+/// Errors, in release builds too: mixed_tapes for operands of two tapes, stale_id for a Var from before a clear or rewind.
+template <class Real>
+class Var {
+  static_assert(!detail::IsVar<Real>::value, "no Var<Var>: for second derivatives use Replay::hvp or Replay::hessian");
+  static_assert(std::is_same_v<Real, double> || std::is_same_v<Real, float>, "Var holds double or float");
+
+ public:
+  using value_type = Real;
+  using Tape = NaiveTape<Real>;
+
+  /// The constant 0.
+  Var() noexcept = default;
+  /// A constant.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Var(T constant) noexcept : value_(static_cast<Real>(constant)) {}
+  /// The variable `id` of a tape. Throws stale_id.
+  Var(Tape& tape, Id id) : value_(tape.value(id)), tape_(&tape), id_(id), epoch_(tape.epoch()) {}
+
+  Real value() const noexcept { return value_; }
+  /// Null for a constant.
+  Tape* tape() const noexcept { return tape_; }
+  /// `no_id` for a constant.
+  Id id() const noexcept { return id_; }
+
+  Var& operator+=(const Var& b) { return *this = *this + b; }
+  Var& operator-=(const Var& b) { return *this = *this - b; }
+  Var& operator*=(const Var& b) { return *this = *this * b; }
+  Var& operator/=(const Var& b) { return *this = *this / b; }
+  Var& operator++() { return *this += Var(1); }
+  Var& operator--() { return *this -= Var(1); }
+  Var operator++(int) { return std::exchange(*this, *this + Var(1)); }
+  Var operator--(int) { return std::exchange(*this, *this - Var(1)); }
+
+  friend Var operator+(const Var& a, const Var& b) { return record(Op::add, a.value_ + b.value_, a, b); }
+  friend Var operator-(const Var& a, const Var& b) { return record(Op::sub, a.value_ - b.value_, a, b); }
+  friend Var operator*(const Var& a, const Var& b) {
+    return record(Op::mul, detail::rounded(a.value_ * b.value_), a, b);
+  }
+  friend Var operator/(const Var& a, const Var& b) { return record(Op::div, a.value_ / b.value_, a, b); }
+  friend Var operator-(const Var& a) { return record(Op::neg, -a.value_, a); }
+  friend Var operator+(const Var& a) { return a; }
+
+  friend bool operator<(const Var& a, const Var& b) { return a.value_ < b.value_; }
+  friend bool operator<=(const Var& a, const Var& b) { return a.value_ <= b.value_; }
+  friend bool operator>(const Var& a, const Var& b) { return a.value_ > b.value_; }
+  friend bool operator>=(const Var& a, const Var& b) { return a.value_ >= b.value_; }
+  friend bool operator==(const Var& a, const Var& b) { return a.value_ == b.value_; }
+  friend bool operator!=(const Var& a, const Var& b) { return a.value_ != b.value_; }
+
+  // Every fixed-arity row of the op table, by name.
+#define WENGERT_RESULT(partial) std::conditional_t<detail::is_condition(#partial), Cond<Real>, Var>
+#define WENGERT_OP1(name, value, dx, ...) \
+  friend WENGERT_RESULT(dx) name(const Var& x) { return record(Op::name, computed(Op::name, x, x, x), x); }
+#define WENGERT_OP2(name, value, da, ...) \
+  friend WENGERT_RESULT(da) name(const Var& a, const Var& b) { return record(Op::name, computed(Op::name, a, b, a), a, b); }
+#define WENGERT_OP3(name, ...) \
+  friend Var name(const Var& a, const Var& b, const Var& c) { return record(Op::name, computed(Op::name, a, b, c), a, b, c); }
+#include "wengert/ops.def"
+#undef WENGERT_RESULT
+  /// The branch would be frozen at recording: use a Cond.
+  friend Var select(bool, const Var&, const Var&) = delete;
+
+  friend Real value(const Var& x) noexcept { return x.value_; }
+  /// The adjoint of the last sweep; 0 for a constant. Throws stale_id.
+  friend Real grad(const Var& x) {
+    if (!x.tape_) return Real(0);
+    x.tape_->check(x.id_, x.epoch_);
+    return x.tape_->grad(x.id_);
+  }
+  /// Adjoints of everything `y` was computed from. A constant has none: all stay as they are. Throws stale_id.
+  friend void backward(const Var& y) {
+    if (!y.tape_) return;
+    y.tape_->check(y.id_, y.epoch_);
+    y.tape_->backward(y.id_);
+  }
+
+  /// Where this value is on `tape`; a constant is recorded there. Throws mixed_tapes, stale_id.
+  Id place(Tape& tape) const {
+    if (!tape_) return tape.shared_constant(value_);
+    if (tape_ != &tape) detail::mixed_tapes();
+    tape.check(id_, epoch_);
+    return id_;
+  }
+
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& stream, const Var& x) {
+    return stream << x.value_;
+  }
+
+ private:
+  Var(Real value, Tape* tape, Id id, std::uint32_t epoch) : value_(value), tape_(tape), id_(id), epoch_(epoch) {}
+
+  static Real computed(Op op, const Var& a, const Var& b, const Var& c) {
+    return detail::value(op, a.value_, b.value_, c.value_);
+  }
+  static Var record(Op op, Real value, const Var& a) {
+    Tape* const tape = a.tape_;
+    if (!tape) return Var(value);
+    const Id x = a.place(*tape);
+    return Var(value, tape, tape->append(op, value, x, x, x), tape->epoch());
+  }
+  static Var record(Op op, Real value, const Var& a, const Var& b) {
+    Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
+    if (!tape) return Var(value);
+    const Id x = a.place(*tape), y = b.place(*tape);
+    return Var(value, tape, tape->append(op, value, x, y, x), tape->epoch());
+  }
+  static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
+    Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
+    if (!tape) return Var(value);
+    const Id x = a.place(*tape), y = b.place(*tape), z = c.place(*tape);
+    return Var(value, tape, tape->append(op, value, x, y, z), tape->epoch());
+  }
+
+  Real value_ = 0;
+  Tape* tape_ = nullptr;
+  Id id_ = no_id;
+  std::uint32_t epoch_ = 0;
+};
+
+static_assert(sizeof(Var<double>) == 24);
+
+template <class Real>
+class Cond {
+ public:
+  /// A condition known at recording.
+  explicit Cond(bool known) : truth_(known ? 1 : 0) {}
+  Cond(const Var<Real>& truth) : truth_(truth) {}
+  operator const Var<Real>&() const { return truth_; }
+  /// What it is at recording.
+  bool value() const { return truth_.value() != 0; }
+
+  friend Cond operator&(const Cond& a, const Cond& b) { return logical_and(a.truth_, b.truth_); }
+  friend Cond operator|(const Cond& a, const Cond& b) { return logical_or(a.truth_, b.truth_); }
+  friend Cond operator!(const Cond& a) { return logical_not(a.truth_); }
+  friend Var<Real> select(const Cond& c, const Var<Real>& a, const Var<Real>& b) { return select(c.truth_, a, b); }
+
+ private:
+  Var<Real> truth_;
+};
+
+/// An input: what `Replay` varies and differentiates.
+template <class Real>
+Var<Real> input(NaiveTape<Real>& tape, std::type_identity_t<Real> value = 0) {
+  return Var<Real>(tape, tape.input(value));
+}
+
+namespace detail {
+
+template <class R>
+concept VarRange = std::ranges::input_range<R> && IsVar<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value;
+template <class R>
+using RangeReal = typename std::remove_cvref_t<std::ranges::range_reference_t<R>>::value_type;
+
+/// Records an n-ary op on all of `lists`, in order; its outputs.
+template <class Real, class... Lists>
+std::vector<Var<Real>> recorded(Op op, const Lists&... lists) {
+  NaiveTape<Real>* tape = nullptr;
+  std::size_t n = 0;
+  if (const std::size_t lengths[] = {static_cast<std::size_t>(std::ranges::distance(lists))...};
+      std::ranges::any_of(lengths, [&](std::size_t length) { return length != lengths[0]; }))
+    unequal_lists(op);
+  const auto each = [](const auto& list, auto&& f) {
+    for (const Var<Real>& x : list) f(x);
+  };
+  (each(lists, [&](const Var<Real>& x) { ++n, tape = tape ? tape : x.tape(); }), ...);
+  std::vector<Var<Real>> result;
+  if (!tape) {  // constants alone: computed, not recorded
+    std::vector<Real> x;
+    (each(lists, [&](const Var<Real>& v) { x.push_back(v.value()); }), ...);
+    for (Real y : values(op, std::span<const Real>(x))) result.emplace_back(y);
+    return result;
+  }
+  std::vector<Id> ids;
+  ids.reserve(n);
+  (each(lists, [&](const Var<Real>& x) { ids.push_back(x.place(*tape)); }), ...);
+  const Id first = tape->record(op, ids);
+  const Id count = info(op).outputs(static_cast<std::uint32_t>(n));
+  result.reserve(count);
+  for (Id j = 0; j < count; ++j) result.emplace_back(*tape, first + j);
+  return result;
+}
+
+}  // namespace detail
+
+// Every n-ary row of the op table, on ranges of Vars: sum(xs), dot(xs, ys), softmax(xs) (a vector of all outputs). Throws
+// bad_size for a number of operands that the op doesn't take, or lists of different lengths.
+#define WENGERT_OPN(name, ...)                                                                 \
+  template <detail::VarRange R, detail::VarRange... More>                                      \
+  auto name(const R& list, const More&... more) {                                              \
+    auto outputs = detail::recorded<detail::RangeReal<R>>(Op::name, list, more...);            \
+    if constexpr (info(Op::name).many_outputs) return outputs;                                 \
+    else return outputs[0];                                                                    \
+  }
+#include "wengert/ops.def"
+
+}  // namespace wengert
+
+/// As of the real type inside.
+template <class Real>
+struct std::numeric_limits<wengert::Var<Real>> : std::numeric_limits<Real> {};

@@ -53,21 +53,27 @@ WENGERT_INLINE void contribute(typename V::Real* adjoint, V g, P p, bool ieee) {
 template <class Row, class V, bool single>
 WENGERT_INLINE void backward_fixed(const Reals<V>& s, const OpRecord& r) {
   constexpr unsigned used = Row::used[0] | Row::used[1] | Row::used[2];
+  using Real = typename V::Real;
   const std::size_t W = width<V, single>(s);
+  // Places first: a vector store may alias anything, so inside the loop they would be computed again.
+  const Real *const va = s.values + r.a * W, *const vb = s.values + r.b * W, *const vc = s.values + r.c * W,
+             *const vy = s.values + r.out * W, *const gy = s.adjoints + r.out * W;
+  Real *const ga = s.adjoints + r.a * W, *const gb = s.adjoints + r.b * W, *const gc = s.adjoints + r.c * W;
+  const bool ieee = s.ieee;
   const V half = tie<V>(r);
   for (std::size_t w = 0; w < W; w += V::lanes) {
-    const V g = V::load(s.adjoints + r.out * W + w);
+    const V g = V::load(gy + w);
     V x0(0), x1(0), x2(0), y(0);
-    if constexpr (used & uses::A) x0 = V::load(s.values + r.a * W + w);
-    if constexpr (used & uses::B) x1 = V::load(s.values + r.b * W + w);
-    if constexpr (used & uses::C) x2 = V::load(s.values + r.c * W + w);
-    if constexpr (used & uses::Y) y = V::load(s.values + r.out * W + w);
+    if constexpr (used & uses::A) x0 = V::load(va + w);
+    if constexpr (used & uses::B) x1 = V::load(vb + w);
+    if constexpr (used & uses::C) x2 = V::load(vc + w);
+    if constexpr (used & uses::Y) y = V::load(vy + w);
     const auto p0 = rows::partial<Row, 0>(x0, x1, x2, y, half);
     const auto p1 = rows::partial<Row, 1>(x0, x1, x2, y, half);
     const auto p2 = rows::partial<Row, 2>(x0, x1, x2, y, half);
-    contribute(s.adjoints + r.a * W + w, g, p0, s.ieee);
-    contribute(s.adjoints + r.b * W + w, g, p1, s.ieee);
-    contribute(s.adjoints + r.c * W + w, g, p2, s.ieee);
+    contribute(ga + w, g, p0, ieee);
+    contribute(gb + w, g, p1, ieee);
+    contribute(gc + w, g, p2, ieee);
   }
 }
 
@@ -83,33 +89,34 @@ WENGERT_INLINE V operator*(V a, Slot<V> b) {
   return a * static_cast<V>(b);
 }
 
-/// The operands and outputs of an n-ary op at one place of the block.
-template <class V, bool single>
+/// The operands and outputs of an n-ary op at one place of the block. By value: the compiler keeps it in registers.
+template <class V>
 struct NaryIo {
-  const Reals<V>& s;
   const Id* operands;
+  typename V::Real *values, *adjoints, *room;  // at lane w of slot 0
   Count count;
   Id out;
-  std::size_t W, w;
+  std::size_t W;
+  bool plain;
 
   WENGERT_INLINE Count n() const { return count; }
-  WENGERT_INLINE bool ieee() const { return s.ieee; }
-  WENGERT_INLINE V x(Count i) const { return V::load(s.values + operands[i] * W + w); }
-  WENGERT_INLINE V y(Count j) const { return V::load(s.values + (out + j) * W + w); }
-  WENGERT_INLINE V g(Count j) const { return V::load(s.adjoints + (out + j) * W + w); }
-  WENGERT_INLINE void set(Count j, V v) const { v.store(s.values + (out + j) * W + w); }
+  WENGERT_INLINE bool ieee() const { return plain; }
+  WENGERT_INLINE V x(Count i) const { return V::load(values + operands[i] * W); }
+  WENGERT_INLINE V y(Count j) const { return V::load(values + (out + j) * W); }
+  WENGERT_INLINE V g(Count j) const { return V::load(adjoints + (out + j) * W); }
+  WENGERT_INLINE void set(Count j, V v) const { v.store(values + (out + j) * W); }
   template <class P>
   WENGERT_INLINE void add(Count i, V g, P p) const {
-    contribute(s.adjoints + operands[i] * W + w, g, p, s.ieee);
+    contribute(adjoints + operands[i] * W, g, p, plain);
   }
-  WENGERT_INLINE Slot<V> scratch(Count i) const { return {s.scratch + i * W + w}; }
+  WENGERT_INLINE Slot<V> scratch(Count i) const { return {room + i * W}; }
 };
 
 template <class Row, class V, bool single, bool forward>
 WENGERT_INLINE void nary(const Reals<V>& s, const OpRecord& r) {
   const std::size_t W = width<V, single>(s);
   for (std::size_t w = 0; w < W; w += V::lanes) {
-    const NaryIo<V, single> io{s, s.operands + r.a, r.b, r.out, W, w};
+    const NaryIo<V> io{s.operands + r.a, s.values + w, s.adjoints + w, s.scratch + w, r.b, r.out, W, s.ieee};
     if constexpr (forward) Row::template forward<V>(io);
     else Row::template backward<V>(io);
   }

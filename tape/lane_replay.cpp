@@ -64,7 +64,7 @@ void LaneReplay<Real>::load(const Real* columns, std::size_t stride, std::size_t
 template <class Real>
 void LaneReplay<Real>::forward() {
   kernels::backend<Real>(isa_).forward({tape_.ops.data(), tape_.ops.size(), tape_.operands.data(), values_.data(),
-                                        nullptr, scratch_.data(), lanes_, false, nullptr});
+                                        adjoints_.data(), scratch_.data(), lanes_, false, nullptr});
 }
 
 template <class Real>

@@ -1,48 +1,16 @@
-// sin, cos, both together, tan.
+// sin, cos, both at once, tan, and sinc(x) = sin(x) / x with its slope.
 //
-// x = q (pi / 2) + r with |r| <= pi / 4, then a polynomial in r^2 for the sine or the cosine of r, as q says.
-// Reduction: pi / 2 in three parts and fused multiply-adds (Cody and Waite, Software Manual for the Elementary
-// Functions, 1980; with fma the first step is exact whatever q is), far arguments with the bits of 2 / pi that matter
-// (Payne and Hanek, SIGNUM Newsletter 18(1), 1983). Minimax coefficients: computed with Sollya's fpminimax.
+// After the reduction of angle.hpp, a polynomial in r^2 for the sine or the cosine of r, as q says. Where one of these
+// is divided, it is carried as a pair, so that the quotient is rounded but once. Minimax coefficients: computed with
+// Sollya's fpminimax.
 #pragma once
 
-#include "kernels/math/poly.hpp"
+#include "kernels/math/angle.hpp"
 
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
 
-/// An angle q (pi / 2) + r: q in the low bits of `turns`, |r| <= pi / 4 (barely more where x is large).
-template <Lane V>
-struct Angle {
-  V r;
-  typename V::Int turns;
-};
-
-/// Largest |x| that `reduce` takes; beyond (and for NaN) see `far_sine`.
-template <Lane V>
-inline constexpr typename V::Real near_limit = is_f64<V> ? typename V::Real(1e9) : typename V::Real(1e5);
-
-/// x >= 0 as an angle, `shift` quarter turns added to q (but not to x).
-template <int shift, Lane V>
-WENGERT_INLINE Angle<V> reduce(V x) {
-  using Real = typename V::Real;
-  const V magic((is_f64<V> ? Real(0x1.8p52) : Real(0x1.8p23)) + Real(shift));  // adding it rounds to an integer
-  const V shifted = fma(x, V(Real(0x1.45f306dc9c883p-1)), magic);
-  const V q = shifted - magic;
-  V r;
-  if constexpr (is_f64<V>) {
-    r = fma(q, V(-0x1.921fb54442d18p+0), x);
-    r = fma(q, V(-0x1.1a62633145c07p-54), r);
-    r = fma(q, V(0x1.f1976b7ed8fbcp-110), r);
-  } else {
-    r = fma(q, V(-0x1.921fb6p+0f), x);
-    r = fma(q, V(0x1.777a5cp-25f), r);
-    r = fma(q, V(0x1.ee59dap-50f), r);
-  }
-  return {r, bits(shifted)};
-}
-
-/// (sin(r) / r - 1) / r^2 by powers of r^2, and (cos(r) - 1) / r^2.
+/// By powers of r^2: (sin(r) / r - 1) / r^2, (cos(r) - 1) / r^2 for |r| <= pi / 4, (cos(r) - sin(r) / r) / r^2 for |r| <= 1.
 template <class Real>
 struct Sine;
 template <>
@@ -58,105 +26,132 @@ struct Sine<double> {
                                         -0x1.27e4f8fef5943p-22,
                                         0x1.1eea9007737c6p-29,
                                         -0x1.90022e8f2c749p-37};
+  static constexpr double slope[terms] = {-0x1.5555555555555p-2, 0x1.111111111108fp-5,   -0x1.38138138068b6p-10,
+                                          0x1.71de3a441ef45p-16, -0x1.0cfeaa8e2a1b7p-22, 0x1.08d33eaa61a58p-29,
+                                          -0x1.7308049aeadb9p-37};
 };
 template <>
 struct Sine<float> {
   static constexpr int terms = 4;
   static constexpr float sin[terms] = {-0x1.555556p-3f, 0x1.111198p-7f, -0x1.a0826ep-13f, 0x1.871d1ep-19f};
   static constexpr float cos[terms] = {-0x1p-1f, 0x1.55554ep-5f, -0x1.6c0e58p-10f, 0x1.9a78acp-16f};
+  static constexpr float slope[terms] = {-0x1.555556p-2f, 0x1.111122p-5f, -0x1.380b22p-10f, 0x1.6b4c96p-16f};
 };
 
-/// sin of an angle: the sine or the cosine polynomial by parity, then the sign.
+/// c[first] + c[first + 1] z + ...
+template <int first = 0, Lane V>
+WENGERT_INLINE V polynomial(V z, const typename V::Real (&c)[Sine<typename V::Real>::terms]) {
+  V p(c[Sine<typename V::Real>::terms - 1]);
+  for (int i = Sine<typename V::Real>::terms - 2; i >= first; --i) p = fma(p, z, V(c[i]));
+  return p;
+}
+
+template <Lane V>
+WENGERT_INLINE typename V::Mask is_even(typename V::Int q) {
+  return (q & typename V::Int(1)) == typename V::Int(0);
+}
+/// a, negated in the second half of each turn of q quarters.
+template <Lane V>
+WENGERT_INLINE V with_sign_of_turn(V a, typename V::Int q) {
+  return flip_sign(a, from_bits<V>(shl<(is_f64<V> ? 62 : 30)>(q)));
+}
+
+/// sin of an angle, r_lo left out. One evaluation serves both polynomials: the coefficients are selected.
 template <Lane V>
 WENGERT_INLINE V sine(Angle<V> a) {
-  using Int = typename V::Int;
   using C = Sine<typename V::Real>;
-  const auto even = (a.turns & Int(1)) == Int(0);
+  const auto even = is_even<V>(a.turns);
   const V z = a.r * a.r;
   V p = select(even, V(C::sin[C::terms - 1]), V(C::cos[C::terms - 1]));
   for (int i = C::terms - 2; i >= 0; --i) p = fma(p, z, select(even, V(C::sin[i]), V(C::cos[i])));
   const V first = select(even, a.r, V(1));
-  const V size = fma(first * z, p, first);
-  return flip_sign(size, from_bits<V>(shl<(is_f64<V> ? 62 : 30)>(a.turns)));
+  return with_sign_of_turn(fma(first * z, p, first), a.turns);
 }
 
-// ---- far arguments -------------------------------------------------------------------------------------------------
-
-/// 2 / pi after 64 zero bits.
-inline constexpr std::uint64_t two_over_pi[] = {0,
-                                                0xa2f9836e4e441529,
-                                                0xfc2757d1f534ddc0,
-                                                0xdb6295993c439041,
-                                                0xfe5163abdebbc561,
-                                                0xb7246e3a424dd2e0,
-                                                0x06492eea09d1921c,
-                                                0xfe1deb1cb129a73e,
-                                                0xe88235f52ebb4484,
-                                                0xe99c7026b45f7e41,
-                                                0x3991d639835339f4,
-                                                0x9c845f8bbdf9283b,
-                                                0x1ff897ffde05980f,
-                                                0xef2f118b5a0a6d1f,
-                                                0x6d367ecf27cb09b7,
-                                                0x4f463f669e5fea2d,
-                                                0x7527bac7ebe5f17b,
-                                                0x3d0739f78a5292ea,
-                                                0x6bfb5fb11f8d5d08,
-                                                0x56033046fc7b6bab,
-                                                0xf0cfbc209af4361d};
-
-/// Any finite x >= 2^16 as an angle. With x = M 2^e, M of 53 bits, the bits of 2 / pi up to 2^(1-e) give whole turns
-/// and drop out; the product of M and the 192 bits from there on is x / (pi / 2) mod 4, to 137 bits behind the point.
-WENGERT_NOINLINE inline Angle<Vec<double, 1>> far_angle(double x) {
-  using D = Vec<double, 1>;
-  __extension__ using Wide = unsigned __int128;
-  const std::uint64_t x_bits = __builtin_bit_cast(std::uint64_t, x);
-  const std::uint64_t m = (x_bits & 0xfffffffffffff) | 0x10000000000000;
-  const int e = static_cast<int>(x_bits >> 52 & 0x7ff) - 1023 - 52;
-  const int start = e - 2 + 64, word = start >> 6, bit = start & 63;
-  const auto chunk = [&](int i) {
-    const std::uint64_t high = two_over_pi[word + i], low = two_over_pi[word + i + 1];
-    return bit == 0 ? high : high << bit | low >> (64 - bit);
-  };
-  const Wide low = Wide(m) * chunk(2), middle = Wide(m) * chunk(1) + (low >> 64);
-  const std::uint64_t high = m * chunk(0) + static_cast<std::uint64_t>(middle >> 64);
-  Wide fraction = Wide(high) << 64 | static_cast<std::uint64_t>(middle);  // 2 bits of q, then the fraction
-  const std::uint64_t q = (high >> 62) + (high >> 61 & 1);                // rounded to nearest
-  fraction = fraction << 2 | (static_cast<std::uint64_t>(low) >> 62);
-  const bool negative = static_cast<std::uint64_t>(fraction >> 127) != 0;
-  if (negative) fraction = -fraction;
-  const int zeros = fraction >> 64 != 0 ? __builtin_clzll(static_cast<std::uint64_t>(fraction >> 64))
-                                        : 64 + __builtin_clzll(static_cast<std::uint64_t>(fraction) | 1);
-  fraction <<= zeros;
-  const auto top = static_cast<std::uint64_t>(fraction >> 75), next = static_cast<std::uint64_t>(fraction >> 22);
-  const D hi = D(static_cast<double>(top)), lo = D(static_cast<double>(next & 0x1fffffffffffff) * 0x1p-53);
-  const D half_pi(0x1.921fb54442d18p+0), product = hi * half_pi;
-  const D rest = fma(hi, half_pi, -product) + fma(lo, half_pi, hi * D(0x1.1a62633145c07p-54));
-  const D r = (product + rest) * exp2_int(D(static_cast<double>(-53 - zeros)));
-  return {negative ? -r : r, Vec<double, 1>::Int(static_cast<std::int64_t>(q))};
-}
-
-/// sin(x + quarters pi / 2) for x >= 2^16, inf or NaN.
+/// sin(r + r_lo) and cos(r + r_lo), to about 57 bits (float: 28), more for small r.
 template <Lane V>
-WENGERT_INLINE V far_sine(V x, int quarters) {
-  return per_lane(
-      [quarters](typename V::Scalar lane) {
-        using Scalar = typename V::Scalar;
-        if (!any(isfinite(lane)) || any(lane < Scalar(0x1p16))) return Scalar(FormatOf<V>::nan);
-        Angle<Vec<double, 1>> a = far_angle(static_cast<double>(lane.v));
-        a.turns = a.turns + Vec<double, 1>::Int(quarters);
-        return Scalar(static_cast<typename V::Real>(sine(a).v));
-      },
-      x);
+WENGERT_INLINE void sine_pairs(Angle<V> a, Pair<V>& s, Pair<V>& c) {
+  using C = Sine<typename V::Real>;
+  const Pair<V> z = two_prod(a.r, a.r);
+  const V s_rest = a.r * z.hi * polynomial(z.hi, C::sin), half = V(0.5) * z.hi;
+  c = fast_two_sum(V(1), -half);
+  s = fast_two_sum(a.r, fma(a.r_lo, c.hi, s_rest));
+  c.lo = c.lo + fma(z.hi * z.hi, polynomial<1>(z.hi, C::cos), fma(V(-0.5), z.lo, -(a.r * a.r_lo)));
+}
+/// The pair of sin and cos of a whole angle.
+template <Lane V>
+WENGERT_INLINE void turned_pairs(Angle<V> a, Pair<V>& s, Pair<V>& c) {
+  Pair<V> s0, c0;
+  sine_pairs(a, s0, c0);
+  using Int = typename V::Int;
+  const auto even = is_even<V>(a.turns);
+  const Int next = a.turns + Int(1);
+  s = {with_sign_of_turn(select(even, s0.hi, c0.hi), a.turns), with_sign_of_turn(select(even, s0.lo, c0.lo), a.turns)};
+  c = {with_sign_of_turn(select(even, c0.hi, s0.hi), next), with_sign_of_turn(select(even, c0.lo, s0.lo), next)};
+}
+/// a / b, the pair not brought into order.
+template <Lane V>
+WENGERT_INLINE Pair<V> quotient(Pair<V> a, Pair<V> b) {
+  const V inverse = V(1) / b.hi, q = a.hi * inverse;
+  return {q, (fma(-q, b.hi, a.hi) + fma(-q, b.lo, a.lo)) * inverse};
 }
 
-// ---- the functions -------------------------------------------------------------------------------------------------
+template <Lane V>
+WENGERT_INLINE V tangent(Angle<V> a) {
+  Pair<V> s, c;
+  sine_pairs(a, s, c);
+  c = fast_two_sum(c.hi, c.lo);
+  const auto even = is_even<V>(a.turns);
+  const Pair<V> q = quotient(Pair<V>{select(even, s.hi, -c.hi), select(even, s.lo, -c.lo)},
+                             Pair<V>{select(even, c.hi, s.hi), select(even, c.lo, s.lo)});
+  return q.hi + q.lo;
+}
+template <Lane V>
+WENGERT_INLINE V sinc_at(V x, Angle<V> a) {
+  Pair<V> s, c;
+  turned_pairs(a, s, c);
+  const Pair<V> q = quotient(s, Pair<V>{x, V(0)});
+  return q.hi + q.lo;
+}
+template <Lane V>
+WENGERT_INLINE V sinc_slope_at(V x, Angle<V> a) {
+  Pair<V> s, c;
+  turned_pairs(a, s, c);
+  const Pair<V> q = quotient(s, Pair<V>{x, V(0)});
+  const Pair<V> difference = two_sum(c.hi, -q.hi);
+  return (difference.hi + (difference.lo + (c.lo - q.lo))) / x;
+}
+
+// Out of line, so that a loop over near arguments carries a call only.
+template <int shift, Lane V>
+WENGERT_NOINLINE V far_sine(V x) {
+  using D = Vec<double, 1>;
+  return far_lanes(x, [](D, Angle<D> a) {
+    a.turns = a.turns + D::Int(shift);
+    return sine(a);
+  });
+}
+template <Lane V>
+WENGERT_NOINLINE V far_tangent(V x) {
+  using D = Vec<double, 1>;
+  return far_lanes(x, [](D, Angle<D> a) { return tangent(a); });
+}
+template <Lane V>
+WENGERT_NOINLINE V far_sinc(V x) {
+  using D = Vec<double, 1>;
+  return far_lanes(x, [](D lane, Angle<D> a) { return sinc_at(lane, a); });
+}
+template <Lane V>
+WENGERT_NOINLINE V far_sinc_slope(V x) {
+  using D = Vec<double, 1>;
+  return far_lanes(x, [](D lane, Angle<D> a) { return sinc_slope_at(lane, a); });
+}
 
 /// sin(x); NaN at +-inf.
 template <Lane V>
 WENGERT_INLINE V sin(V x) {
   const V size = abs(x);
-  const V y = rare(beyond(size, V(near_limit<V>)), sine(reduce<0>(size)), [&] { return far_sine(size, 0); });
+  const V y = rare(beyond(size, V(near_limit<V>)), sine(near_angle<0>(size)), [=] { return far_sine<0>(size); });
   return flip_sign(y, x);
 }
 
@@ -164,7 +159,50 @@ WENGERT_INLINE V sin(V x) {
 template <Lane V>
 WENGERT_INLINE V cos(V x) {
   const V size = abs(x);
-  return rare(beyond(size, V(near_limit<V>)), sine(reduce<1>(size)), [&] { return far_sine(size, 1); });
+  return rare(beyond(size, V(near_limit<V>)), sine(near_angle<1>(size)), [=] { return far_sine<1>(size); });
+}
+
+/// s = sin(x), c = cos(x), with the same bits as these.
+template <Lane V>
+WENGERT_INLINE void sincos(V x, V& s, V& c) {
+  using C = Sine<typename V::Real>;
+  const V size = abs(x);
+  const Angle<V> a = near_angle<0>(size);
+  const auto even = is_even<V>(a.turns);
+  const V z = a.r * a.r, s0 = fma(a.r * z, polynomial(z, C::sin), a.r), c0 = fma(z, polynomial(z, C::cos), V(1));
+  const V s1 = with_sign_of_turn(select(even, s0, c0), a.turns);
+  const V c1 = with_sign_of_turn(select(even, c0, s0), a.turns + typename V::Int(1));
+  const auto far = beyond(size, V(near_limit<V>));
+  s = flip_sign(rare(far, s1, [=] { return far_sine<0>(size); }), x);
+  c = rare(far, c1, [=] { return far_sine<1>(size); });
+}
+
+/// tan(x); NaN at +-inf.
+template <Lane V>
+WENGERT_INLINE V tan(V x) {
+  const V size = abs(x);
+  const V y = rare(beyond(size, V(near_limit<V>)), tangent(near_angle_pair(size)), [=] { return far_tangent(size); });
+  return flip_sign(y, x);
+}
+
+/// sin(x) / x; 1 at 0, 0 at +-inf.
+template <Lane V>
+WENGERT_INLINE V sinc(V x) {
+  const V size = abs(x);
+  const V y =
+      rare(beyond(size, V(near_limit<V>)), sinc_at(size, near_angle_pair(size)), [=] { return far_sinc(size); });
+  const V at_ends = select(size == V(FormatOf<V>::inf), V(0), y);
+  return select(size < V(is_f64<V> ? 0x1p-28 : 0x1p-13), V(1), at_ends);
+}
+
+/// The derivative of sinc, (cos(x) - sinc(x)) / x; 0 at 0 and +-inf.
+template <Lane V>
+WENGERT_INLINE V sinc_slope(V x) {
+  const V size = abs(x);
+  const V y = rare(beyond(size, V(near_limit<V>)), sinc_slope_at(size, near_angle_pair(size)),
+                   [=] { return far_sinc_slope(size); });
+  const V inside = size * polynomial(size * size, Sine<typename V::Real>::slope);
+  return select(size == V(FormatOf<V>::inf), V(0), flip_sign(select(size < V(1), inside, y), x));
 }
 
 }  // namespace WENGERT_ISA

@@ -10,8 +10,9 @@
 #include <numeric>
 
 #include "bench/batch.hpp"
+#include "bench/make_level.hpp"
+#include "bench/memory.hpp"
 #include "bench/verify.hpp"
-#include "wengert/error.hpp"
 
 namespace wengert::bench {
 namespace {
@@ -80,7 +81,7 @@ class Ladder {
     run_.started_utc = options.started_utc;
     run_.workload = options.workload;
     run_.precision = options.f32 ? "f32" : "f64";
-    run_.output = name(workload_.output);
+    run_.output = workload_.output == Output::sum ? "sum" : "last";
     run_.ops = workload_.recorded_ops;
     run_.variables = workload_.variables;
     run_.iterations = options.iterations;
@@ -89,6 +90,7 @@ class Ladder {
     run_.min_time = options.min_time;
     run_.seed = options.workload_options.seed;
     for (const LevelInfo* info : options.levels) {
+      check_available<Real>(*info, workload_);
       Row& row = run_.rows.emplace_back();
       row.level = info->name;
       row.title = info->title;

@@ -1,0 +1,56 @@
+// `wengert list`: what there is to choose from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "bench/level.hpp"
+#include "bench/workload.hpp"
+#include "src/exit_code.hpp"
+#include "src/streams.hpp"
+#include "src/subcommands.hpp"
+#include "wengert/ops.hpp"
+
+namespace wengert::command {
+namespace {
+
+std::string levels() {
+  std::string text = "levels (--levels):\n";
+  for (const bench::LevelInfo& level : bench::levels())
+    text += fmt::format("  {:<10} {:<10} {}{}\n", level.name, level.title, level.description,
+                        level.ladder ? "" : " (by name only)");
+  return text;
+}
+
+std::string workloads() {
+  std::string text = "workloads (--workload):\n";
+  for (const bench::WorkloadInfo& workload : bench::workloads())
+    text += fmt::format("  {:<15} {}{}\n", workload.name, workload.description, workload.has_ops ? " (--ops)" : "");
+  return text;
+}
+
+std::string ops() {
+  std::string text = "ops:\n";
+  for (std::size_t i = 0; i < op_count; ++i) {
+    const OpInfo& op = info(static_cast<Op>(i));
+    const std::string operands = op.arity == 0 ? "n" : std::to_string(op.arity);
+    text += fmt::format("  {:<10} {} operand{}{}\n", op.name, operands, op.arity == 1 ? "" : "s",
+                        op.many_outputs ? ", as many outputs" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+  CLI::App& list = *app.add_subcommand("list", "Levels, workloads and ops");
+  list.footer("Examples:\n  wengert list");
+  list.callback([&action] {
+    action = [] {
+      print(Stream::out, levels() + '\n' + workloads() + '\n' + ops());
+      return int(ExitCode::ok);
+    };
+  });
+}
+
+}  // namespace wengert::command

@@ -1,0 +1,14 @@
+// What this machine is: for `wengert info` and for meta.json.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace wengert::command {
+
+/// CPU, instruction sets, caches, cores, governor, memory, load and kernel; a field that the system doesn't tell is null.
+nlohmann::ordered_json machine_json();
+
+/// Version, commit, compiler and flags.
+nlohmann::ordered_json build_json();
+
+}  // namespace wengert::command

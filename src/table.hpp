@@ -1,0 +1,14 @@
+// The ladder as a table of text.
+#pragma once
+
+#include <string>
+
+#include "bench/report.hpp"
+
+namespace wengert::command {
+
+/// The run's settings in a line, a header, and a line per level. `width` cuts every line (0: as long as they are);
+/// `colour` makes the header bold and the intervals faint.
+std::string table(const bench::Run& run, std::size_t width, bool colour);
+
+}  // namespace wengert::command

@@ -1,0 +1,112 @@
+#include "src/output.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "src/exit_code.hpp"
+
+using namespace wengert::command;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own for each case.
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "wengert-output-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+
+  std::size_t files() const { return std::size_t(std::distance(fs::directory_iterator(path), {})); }
+};
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const fs::path& file, const std::string& text) {
+  const std::pair<OutputFile, std::string> one[] = {{OutputFile(file), text}};
+  write_files(one);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(output, Folder)
+
+BOOST_AUTO_TEST_CASE(a_file_is_replaced_and_nothing_else_is_left) {
+  write(path / "a.csv", "one");
+  write(path / "a.csv", "two\r\n");
+  BOOST_TEST(contents(path / "a.csv") == "two\r\n");
+  BOOST_TEST(files() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(checking_leaves_no_trace) {
+  const OutputFile file(path / "a.csv");
+  BOOST_TEST(files() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_stays_a_link) {
+  write(path / "a.csv", "one");
+  fs::create_symlink("a.csv", path / "link.csv");
+  write(path / "link.csv", "two");
+  BOOST_TEST(fs::is_symlink(path / "link.csv"));
+  BOOST_TEST(contents(path / "a.csv") == "two");
+}
+
+BOOST_AUTO_TEST_CASE(folders_and_missing_folders_are_refused) {
+  BOOST_CHECK_THROW(OutputFile{path}, Failure);
+  BOOST_CHECK_THROW(OutputFile{path / "none" / "a.csv"}, Failure);
+  write(path / "a.csv", "one");
+  BOOST_CHECK_THROW(make_folder(path / "a.csv"), Failure);
+  BOOST_CHECK_THROW(make_folder(path / "a.csv" / "b"), Failure);
+  make_folder(path / "x" / "y");
+  BOOST_TEST(fs::is_directory(path / "x" / "y"));
+  make_folder(path / "x" / "y");
+}
+
+// A file size limit stands in for a disk that is full: the second file is too long for it.
+BOOST_AUTO_TEST_CASE(when_one_cannot_be_written_none_is_replaced) {
+  write(path / "a.csv", "old a");
+  write(path / "b.csv", "old b");
+  const std::pair<OutputFile, std::string> both[] = {{OutputFile(path / "a.csv"), "new a"},
+                                                     {OutputFile(path / "b.csv"), std::string(100000, 'b')}};
+  const auto previous = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{}, small{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = 4096;
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string said;
+  try {
+    write_files(both);
+  } catch (const Failure& failure) {
+    said = failure.what();
+    BOOST_TEST(failure.code() == ExitCode::failed);
+  }
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, previous);
+  BOOST_TEST(said.find("b.csv") != std::string::npos);
+  BOOST_TEST(contents(path / "a.csv") == "old a");
+  BOOST_TEST(contents(path / "b.csv") == "old b");
+  BOOST_TEST(files() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_is_written_to_not_replaced) {
+  write("/dev/null", "text");
+  BOOST_TEST(fs::is_character_file("/dev/null"));
+  BOOST_CHECK_THROW(write("/dev/full", "text"), Failure);
+  BOOST_TEST(fs::is_character_file("/dev/full"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

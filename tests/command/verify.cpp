@@ -1,0 +1,245 @@
+// Levels that are wrong on purpose: each kind of fault is found, named, and never given a time.
+#include "bench/verify.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "bench/ladder.hpp"
+#include "bench/make_level.hpp"
+
+using namespace wengert::bench;
+
+namespace {
+
+const LevelInfo& level(const std::string& name) {
+  for (const LevelInfo& info : levels())
+    if (info.name == name) return info;
+  throw std::runtime_error("no level " + name);
+}
+
+/// What a faulty level does to the results of v2.
+struct Fault {
+  std::function<void(const Batch<double>&)> batch = [](const Batch<double>&) {};
+  std::function<void(std::span<double>, std::span<double>)> nodes = [](std::span<double>, std::span<double>) {};
+};
+
+class Faulty : public Level<double> {
+ public:
+  Faulty(std::unique_ptr<Level<double>> right, Fault fault) : right_(std::move(right)), fault_(std::move(fault)) {}
+  void evaluate(const Batch<double>& batch) override {
+    right_->evaluate(batch);
+    fault_.batch(batch);
+  }
+  bool nodes(std::span<const double> inputs, std::span<const double> seeds, std::span<double> values,
+             std::span<double> adjoints) override {
+    right_->nodes(inputs, seeds, values, adjoints);
+    fault_.nodes(values, adjoints);
+    return true;
+  }
+
+ private:
+  std::unique_ptr<Level<double>> right_;
+  Fault fault_;
+};
+
+LevelInfo faulty(const Fault& fault, bool ladder = true) {
+  LevelInfo info = level("v2");
+  info.name = "faulty";
+  info.ladder = ladder;
+  info.make_f64 = [fault](const Workload& workload, const LevelOptions& options) {
+    return std::make_unique<Faulty>(level("v2").make_f64(workload, options), fault);
+  };
+  return info;
+}
+
+LadderOptions options(const std::string& workload = "west") {
+  LadderOptions o;
+  o.workload = workload;
+  o.workload_options.ops = 200;
+  o.workload_options.output = Output::sum;
+  o.iterations = 400;
+  o.repetitions = 2;
+  o.min_time = 0;
+  return o;
+}
+
+Verification check(const LevelInfo& info) { return Verifier<double>(options(), 20).check(info, {}); }
+
+double one_ulp_more(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+
+bool says(const Verification& found, const std::string& words) {
+  return !found.mismatches.empty() && found.mismatches.front().find(words) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(verify)
+
+BOOST_AUTO_TEST_CASE(every_level_is_right_on_every_workload) {
+  for (const WorkloadInfo& workload : workloads()) {
+    const Verifier<double> f64(options(workload.name), 70);
+    const Verifier<float> f32(options(workload.name), 70);
+    const Workload made = make_workload(workload.name, options().workload_options);
+    for (const LevelInfo& info : levels()) {
+      if (info.available && !info.available(made)) continue;
+      BOOST_TEST_CONTEXT(workload.name << ' ' << info.name) {
+        LevelOptions two_threads;
+        two_threads.threads = 2;
+        if (info.make_f64) {
+          const Verification found = f64.check(info, two_threads);
+          BOOST_TEST(found.compared >= 140u);
+          BOOST_TEST(found.mismatches.empty());
+          if (found.wrong) BOOST_TEST_MESSAGE(found.mismatches.front());
+        }
+        if (info.make_f32) BOOST_TEST(f32.check(info, two_threads).mismatches.empty());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_unharmed_level_passes) {
+  const Verification found = check(faulty({}));
+  BOOST_TEST(found.wrong == 0u);
+  BOOST_TEST(found.has_nodes);
+  BOOST_TEST(found.max_relative_error > 0);
+  BOOST_TEST(found.max_relative_error < 64 * std::numeric_limits<double>::epsilon());
+}
+
+BOOST_AUTO_TEST_CASE(one_bit_of_one_gradient) {
+  Fault fault;
+  fault.batch = [](const Batch<double>& b) { b.gradients[7 * b.stride + 13] = one_ulp_more(b.gradients[7 * b.stride + 13]); };
+  const Verification rung = check(faulty(fault));
+  BOOST_TEST(rung.wrong == 1u);
+  BOOST_TEST(says(rung, "evaluation 13, gradient of input 7: "));
+  BOOST_TEST(says(rung, "with v2"));
+  BOOST_TEST(check(faulty(fault, false)).wrong == 0u);  // no rung: a bit is within its bound
+}
+
+BOOST_AUTO_TEST_CASE(a_value_past_its_bound) {
+  Fault fault;
+  fault.batch = [](const Batch<double>& b) { b.values[5] *= 1 + 1e-6; };
+  const Verification found = check(faulty(fault, false));
+  BOOST_TEST(found.wrong == 1u);
+  BOOST_TEST(says(found, "evaluation 5, value of the output: "));
+  BOOST_TEST(says(found, " instead of "));
+}
+
+BOOST_AUTO_TEST_CASE(an_adjoint_of_a_node_in_the_middle) {
+  Fault fault;
+  fault.nodes = [](std::span<double>, std::span<double> adjoints) { adjoints[100] += 1; };
+  const Verification found = check(faulty(fault, false));
+  BOOST_TEST(found.wrong == 3u);  // of the three evaluations looked at
+  BOOST_TEST(says(found, "evaluation 0, all nodes seeded, adjoint of node 100 (softplus): "));
+}
+
+BOOST_AUTO_TEST_CASE(not_a_number_and_infinity) {
+  for (double x : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Fault fault;
+    fault.batch = [x](const Batch<double>& b) { b.values[0] = x; };
+    BOOST_TEST(check(faulty(fault, false)).wrong == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(results_not_written) {
+  LevelInfo lazy = level("v2");
+  struct Lazy : Level<double> {
+    void evaluate(const Batch<double>&) override {}
+  };
+  lazy.make_f64 = [](const Workload&, const LevelOptions&) { return std::make_unique<Lazy>(); };
+  BOOST_TEST(check(lazy).wrong > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(ladder)
+
+BOOST_AUTO_TEST_CASE(levels_are_timed_and_equal) {
+  LadderOptions o = options();
+  o.levels = {&level("v0"), &level("v2"), &level("v3"), &level("v4")};
+  Observer nobody;
+  const Run run = run_ladder(o, nobody);
+  BOOST_TEST(run.complete());
+  for (const Row& row : run.rows) {
+    BOOST_TEST(row.samples.size() == 2u);
+    BOOST_TEST(row.bits == run.rows[0].bits);
+    BOOST_TEST(row.samples[0].seconds > 0);
+    BOOST_TEST(row.samples[0].checksum == row.samples[1].checksum);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_level_is_not_timed_and_the_others_are) {
+  Fault fault;
+  fault.batch = [](const Batch<double>& b) { b.values[0] += 1; };
+  const LevelInfo wrong = faulty(fault);
+  LadderOptions o = options();
+  o.levels = {&wrong, &level("v2")};
+  Observer nobody;
+  const Run run = run_ladder(o, nobody);
+  BOOST_TEST((run.rows[0].status == Status::wrong));
+  BOOST_TEST(run.rows[0].samples.empty());
+  BOOST_TEST(run.rows[0].problem.find("value of the output") != std::string::npos);
+  BOOST_TEST((run.rows[1].status == Status::complete));
+  BOOST_TEST(std::isnan(figures(run, 1).speedup_first.value));
+}
+
+// Past the evaluations that verification looks at: found by the hash of the whole batch.
+BOOST_AUTO_TEST_CASE(a_bit_of_the_timed_batch) {
+  Fault fault;
+  fault.batch = [](const Batch<double>& b) {
+    if (b.evaluations > verification_evaluations) b.gradients[300] = one_ulp_more(b.gradients[300]);
+  };
+  const LevelInfo wrong = faulty(fault);
+  LadderOptions o = options();
+  o.levels = {&wrong, &level("v2")};
+  Observer nobody;
+  const Run run = run_ladder(o, nobody);
+  BOOST_TEST((run.rows[0].status == Status::wrong));
+  BOOST_TEST(std::isnan(figures(run, 0).seconds.value));
+  BOOST_TEST((run.rows[1].status == Status::complete));
+}
+
+BOOST_AUTO_TEST_CASE(a_level_without_memory_says_how_much) {
+  LevelInfo large = level("v2");
+  large.make_f64 = [](const Workload&, const LevelOptions&) -> std::unique_ptr<Level<double>> { throw std::bad_alloc(); };
+  LadderOptions o = options();
+  o.levels = {&large, &level("v2")};
+  Observer nobody;
+  const Run run = run_ladder(o, nobody);
+  BOOST_TEST((run.rows[0].status == Status::failed));
+  BOOST_TEST(run.rows[0].problem.find("out of memory with ") == 0u);
+  BOOST_TEST((run.rows[1].status == Status::complete));
+}
+
+BOOST_AUTO_TEST_CASE(stopped_after_a_repetition) {
+  struct Impatient : Observer {
+    int questions = 0;
+    bool stop() override { return ++questions > 6; }
+  };
+  LadderOptions o = options();
+  o.levels = {&level("v1"), &level("v2")};
+  o.repetitions = 50;
+  Impatient observer;
+  const Run run = run_ladder(o, observer);
+  BOOST_TEST(!run.complete());
+  const std::size_t samples = run.rows[0].samples.size() + run.rows[1].samples.size();
+  BOOST_TEST(samples > 0u);
+  BOOST_TEST(samples < 10u);
+}
+
+BOOST_AUTO_TEST_CASE(order_changes_from_round_to_round) {
+  LadderOptions o = options();
+  o.levels = {&level("v1"), &level("v2"), &level("v3")};
+  o.repetitions = 12;
+  Observer nobody;
+  const Run run = run_ladder(o, nobody);
+  std::size_t first = 0;
+  for (const Sample& sample : run.rows[0].samples) first += sample.place == 0;
+  BOOST_TEST(first > 0u);
+  BOOST_TEST(first < 12u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

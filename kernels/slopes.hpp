@@ -29,6 +29,12 @@ WENGERT_INLINE V sign(V x) {
   return select(x > V(0), V(1), select(x < V(0), V(-1), x));
 }
 
+/// b, but +0 for NaN, whose sign is the compiler's choice: what copysign may look at.
+template <Lane V>
+WENGERT_INLINE V known_sign(V b) {
+  return select(isnan(b), V(0), b);
+}
+
 /// Slope of max in its first operand: 1 where a is larger, `tie` where both are equal.
 template <Lane V>
 WENGERT_INLINE V larger_slope(V a, V b, V tie) {

@@ -89,17 +89,22 @@ WENGERT_INLINE V operator*(V a, Slot<V> b) {
   return a * static_cast<V>(b);
 }
 
-/// The operands and outputs of an n-ary op at one place of the block. By value: the compiler keeps it in registers.
-template <class V>
+/// The operands and outputs of an n-ary op at one place of the block. By value, and with the number of operands known at
+/// compile time where it is small (`fixed` > 0): then loops unroll and all places stay in registers.
+template <class V, Count fixed>
 struct NaryIo {
+  using Real = typename V::Real;
   const Id* operands;
-  typename V::Real *values, *adjoints, *room;  // at lane w of slot 0
+  Real *values, *adjoints, *room;  // at lane w of slot 0
   Count count;
   Id out;
   std::size_t W;
   bool plain;
 
-  WENGERT_INLINE Count n() const { return count; }
+  WENGERT_INLINE Count n() const {
+    if constexpr (fixed > 0) return fixed;
+    else return count;
+  }
   WENGERT_INLINE bool ieee() const { return plain; }
   WENGERT_INLINE V x(Count i) const { return V::load(values + operands[i] * W); }
   WENGERT_INLINE V y(Count j) const { return V::load(values + (out + j) * W); }
@@ -112,13 +117,30 @@ struct NaryIo {
   WENGERT_INLINE Slot<V> scratch(Count i) const { return {room + i * W}; }
 };
 
-template <class Row, class V, bool single, bool forward>
-WENGERT_INLINE void nary(const Reals<V>& s, const OpRecord& r) {
+template <class Row, class V, bool single, bool forward, Count fixed>
+WENGERT_INLINE void nary_of(const Reals<V>& s, const OpRecord& r) {
   const std::size_t W = width<V, single>(s);
+  Id ids[fixed > 0 ? fixed : 1];
+  const Id* operands = s.operands + r.a;
+  if constexpr (fixed > 0) {
+    for (Count i = 0; i < fixed; ++i) ids[i] = operands[i];
+    operands = ids;
+  }
+  NaryIo<V, fixed> io{operands, s.values, s.adjoints, s.scratch, r.b, r.out, W, s.ieee};
   for (std::size_t w = 0; w < W; w += V::lanes) {
-    const NaryIo<V> io{s.operands + r.a, s.values + w, s.adjoints + w, s.scratch + w, r.b, r.out, W, s.ieee};
     if constexpr (forward) Row::template forward<V>(io);
     else Row::template backward<V>(io);
+    io.values += V::lanes, io.adjoints += V::lanes, io.room += V::lanes;
+  }
+}
+
+template <class Row, class V, bool single, bool forward>
+WENGERT_INLINE void nary(const Reals<V>& s, const OpRecord& r) {
+  switch (r.b) {
+    case 2: return nary_of<Row, V, single, forward, 2>(s, r);
+    case 3: return nary_of<Row, V, single, forward, 3>(s, r);
+    case 4: return nary_of<Row, V, single, forward, 4>(s, r);
+    default: return nary_of<Row, V, single, forward, 0>(s, r);
   }
 }
 

@@ -9,9 +9,9 @@
 namespace wengert {
 namespace {
 
-/// Most lanes that pay: enough to share an op's cost, few enough that the slots stay in the second-level cache.
-constexpr std::size_t most_lanes(std::size_t real_bytes) { return 512 / real_bytes; }
-constexpr std::size_t cache_bytes = 1 << 20;
+/// Lanes of a block: many, to share an op's cost, unless the slots then outgrow the third-level cache.
+constexpr std::size_t most_bytes = 512, fewest_bytes = 128;  // of one slot
+constexpr std::size_t cache_bytes = 12 << 20;
 
 }  // namespace
 
@@ -20,10 +20,9 @@ LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t l
     : tape_(tape.view()), zero_rule_(tape.zero_rule()), isa_(isa), lanes_(lanes) {
   const std::size_t vector = static_cast<std::size_t>(kernels::backend<Real>(isa).lanes);
   if (lanes_ == 0) {
-    lanes_ = most_lanes(sizeof(Real));
-    while (lanes_ / 2 >= std::max<std::size_t>(vector, 64 / sizeof(Real)) &&
-           tape_.values.size() * lanes_ * sizeof(Real) * 2 > cache_bytes)
-      lanes_ /= 2;
+    std::size_t slot = most_bytes;
+    while (slot > fewest_bytes && 2 * tape_.values.size() * slot > cache_bytes) slot /= 2;
+    lanes_ = slot / sizeof(Real);
   }
   if (lanes_ % vector != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa)) +

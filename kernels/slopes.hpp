@@ -70,6 +70,36 @@ WENGERT_INLINE V xlogy_slope(V a, V b) {
   return select((a == V(0)) & !isnan(b), V(0), quotient);
 }
 
+/// Slope of atan: 1 / (1 + x^2), as (1/x)^2 where the square drowns the 1, so that it can't overflow.
+template <Lane V>
+WENGERT_INLINE V atan_slope(V x) {
+  const auto far = abs(x) > V(static_cast<typename V::Real>(is_f64<V> ? 0x1p27 : 0x1p13));
+  const V r = V(1) / select(far, x, fma(x, x, V(1)));
+  return select(far, r * r, r);
+}
+
+/// n / (a^2 + b^2), without a square. 0 where an operand is infinite, NaN at the origin.
+template <Lane V>
+WENGERT_INLINE V atan2_slope(V n, V a, V b) {
+  using Real = typename V::Real;
+  const V r = hypot(a, b);
+  const auto extreme = !((r > V(static_cast<Real>(is_f64<V> ? 0x1p-900 : 0x1p-100))) &
+                         (r < V(static_cast<Real>(is_f64<V> ? 0x1p1000 : 0x1p120))));
+  return rare(extreme, (n / r) / r, [&] {
+    const V by = select(r > V(1), V(static_cast<Real>(is_f64<V> ? 0x1p-200 : 0x1p-40)),
+                        V(static_cast<Real>(is_f64<V> ? 0x1p200 : 0x1p40)));
+    const V scaled = hypot(a * by, b * by);
+    const V slope = ((n * by) / scaled) / scaled * by;
+    return select(isinf(scaled) & !isnan(a) & !isnan(b), V(0), slope);
+  });
+}
+
+/// The whole number that fmod or remainder y of a by b left out: (a - y) / b.
+template <Lane V>
+WENGERT_INLINE V whole_quotient(V a, V b, V y) {
+  return rint((a - y) / b);
+}
+
 /// d/da of pow(a, b): b * pow(a, b - 1), but 0 where b is 0, whatever a is.
 template <Lane V>
 WENGERT_INLINE V pow_slope(V a, V b) {
@@ -146,7 +176,7 @@ WENGERT_INLINE V scaled_norm(Io& io) {
     const V x = abs(io.x(i));
     m = select((m < x) | isnan(x), x, m);
   }
-  const V up(static_cast<typename V::Real>(f64 ? 0x1p600 : 0x1p100));
+  const V up(static_cast<typename V::Real>(f64 ? 0x1p600 : 0x1p90));
   const V down(static_cast<typename V::Real>(f64 ? 0x1p-600 : 0x1p-90));
   const auto large = m > V(1);
   const V by = select(large, down, up), back = select(large, up, down);
@@ -165,6 +195,17 @@ WENGERT_INLINE V norm_slope(V x, V y, V infinite) {
     const V at_infinity = select(isinf(x), select(infinite == V(1), copysign(V(1), x), nan<V>()), x / y);
     return select(y == V(0), V(0), at_infinity);
   });
+}
+
+template <Lane V>
+WENGERT_INLINE V hypot_slope(V x, V other, V y) {
+  const V infinite = select(isinf(x), V(1), V(0)) + select(isinf(other), V(1), V(0));
+  return norm_slope(x, y, infinite);
+}
+template <Lane V>
+WENGERT_INLINE V hypot_slope(V x, V other, V third, V y) {
+  const V infinite = select(isinf(x), V(1), V(0)) + select(isinf(other), V(1), V(0)) + select(isinf(third), V(1), V(0));
+  return norm_slope(x, y, infinite);
 }
 
 }  // namespace WENGERT_ISA

@@ -3,8 +3,10 @@
 
 #include "kernels/math/exp.hpp"
 #include "kernels/math/hyperbolic.hpp"
+#include "kernels/math/hypot.hpp"
 #include "kernels/math/inverse_trig.hpp"
 #include "kernels/math/log.hpp"
 #include "kernels/math/logistic.hpp"
 #include "kernels/math/pow.hpp"
+#include "kernels/math/remainder.hpp"
 #include "kernels/math/trig.hpp"

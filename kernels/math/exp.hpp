@@ -2,8 +2,9 @@
 //
 // e^x = 2^k * 2^(i/16) * e^r with n = k + i/16 = x / ln 2 rounded to a multiple of 1/16, so |r| <= ln2/32: a table of
 // 16 and a short polynomial (Tang, "Table-driven implementation of the exponential function in IEEE floating-point
-// arithmetic", ACM TOMS 15, 1989). The polynomials minimise the largest error among those whose coefficients are
-// doubles (floats) and whose first two are exact (Sollya's fpminimax; Brisebarre and Chevillard 2007).
+// arithmetic", ACM TOMS 15, 1989). The polynomials have the least error among those whose coefficients are doubles
+// (floats) and whose first two are exact (Sollya's fpminimax; Brisebarre and Chevillard, "Efficient polynomial L-infinity
+// approximations", ARITH 2007).
 #pragma once
 
 #include "kernels/math/poly.hpp"
@@ -19,9 +20,9 @@ struct ExpTable;
 template <>
 struct ExpTable<double> {
   alignas(64) static constexpr double power[16] = {
-      0x1.0000000000000p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1,
+      1, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1,
       0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1, 0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1,
-      0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1, 0x1.ec49182a3f090p-1,
+      0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1, 0x1.ec49182a3f09p-1,
       0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1, 0x1.fa4afa2a490dap-1};
   alignas(64) static constexpr double rest[16] = {
       0,
@@ -30,7 +31,7 @@ struct ExpTable<double> {
       0x1.68efde3a8a894p-54,
       0x1.34d754db0abb6p-55,
       0x1.59f48a72a4c6dp-55,
-      0x1.690cebb7aafb0p-56,
+      0x1.690cebb7aafbp-56,
       0x1.063e1e21c5409p-54,
       -0x1.3b3efbf5e2228p-54,
       -0x1.b32dcb94da51dp-56,
@@ -39,16 +40,15 @@ struct ExpTable<double> {
       0x1.c1a7792cb3387p-55,
       0x1.36eae30af0cb3p-56,
       0x1.4a385a63d07a7p-56,
-      -0x1.ff7128fd391f0p-55};
-  // ln 2 = hi + lo; hi has so few bits that n * hi is exact.
-  static constexpr double inv_ln2 = 0x1.71547652b82fep+0, ln2_hi = 0x1.62e42fefa0000p-1, ln2_lo = 0x1.cf79abc9e3b3ap-40;
+      -0x1.ff7128fd391fp-55};
+  static constexpr double inv_ln2 = 0x1.71547652b82fep0, ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
   static constexpr double ordinary = 708;             // e^x and every step towards it are normal for |x| up to this
   static constexpr double lowest = -746, highest = 710;  // e^x is 0 below and infinite above
 };
 template <>
 struct ExpTable<float> {
   alignas(64) static constexpr float power[16] = {
-      0x1.000000p+0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fe0p-1f, 0x1.edea64p-1f,
+      1, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fep-1f, 0x1.edea64p-1f,
       0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f,
       0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f};
   alignas(64) static constexpr float rest[16] = {
@@ -58,7 +58,7 @@ struct ExpTable<float> {
       0x1.964904p-25f,
       0x1.125002p-25f,
       0x1.370be4p-25f,
-      -0x1.0a3550p-25f,
+      -0x1.0a355p-25f,
       -0x1.00d8acp-27f,
       0x1.26055cp-26f,
       -0x1.05cb44p-25f,
@@ -68,15 +68,15 @@ struct ExpTable<float> {
       -0x1.6961b4p-28f,
       -0x1.a5217cp-28f,
       0x1.61428ep-28f};
-  static constexpr float inv_ln2 = 0x1.715476p+0f, ln2_hi = 0x1.62e000p-1f, ln2_lo = 0x1.0bfbe8p-15f;
+  static constexpr float inv_ln2 = 0x1.715476p0f, ln2_hi = 0x1.62e43p-1f, ln2_lo = -0x1.05c61p-29f;
   static constexpr float ordinary = 87, lowest = -104, highest = 89;
 };
 
-/// x = n ln2 + r. The lowest four bits of `index` are i, those above k (and, higher up, bits to be shifted out).
+/// x = n ln2_hi + r exactly: where n isn't zero both terms are multiples of ulp(ln2/32)/2, and r is small.
 template <Lane V>
 struct ExpReduced {
   V n, r;
-  typename V::Int index;
+  typename V::Int index;  // the lowest four bits are i, those above are k and, from the sign bit down, of no meaning
 };
 
 template <Lane V>
@@ -85,40 +85,46 @@ WENGERT_INLINE ExpReduced<V> exp_reduce(V x) {
   const V round_to_16th(is_f64<V> ? 0x1.8p48 : 0x1.8p19);  // numbers of this size are multiples of 1/16
   const V rounded = fma(x, V(T::inv_ln2), round_to_16th);
   const V n = rounded - round_to_16th;
-  const V r = fma(n, V(-T::ln2_lo), fma(n, V(-T::ln2_hi), x));
-  return {n, r, bits(rounded)};
+  return {n, fma(n, V(-T::ln2_hi), x), bits(rounded)};
 }
 
-/// 2^n for a reduced argument with 2^n in the normal range.
+/// 2^n rounded, if normal.
 template <Lane V>
 WENGERT_INLINE V exp_power(typename V::Int index) {
   constexpr int shift = FormatOf<V>::mantissa_bits - 4;
   return from_bits<V>(bits(lookup16<V>(ExpTable<typename V::Real>::power, index)) + shl<shift>(index));
 }
 
-/// e^r - 1, absolute error 2^-57 (float: 2^-28) for |r| <= ln2/32.
-template <Lane V>
-WENGERT_INLINE V exp_rest(V r) {
-  const V r2 = r * r;
+/// e^x / 2^n - 1, absolute error 2^-56 (float: 2^-28). `exact`: and what exp_power took from 2^n in rounding.
+template <bool exact, Lane V>
+WENGERT_INLINE V exp_rest(const ExpReduced<V>& a) {
+  using T = ExpTable<typename V::Real>;
+  const V r = fma(a.n, V(-T::ln2_lo), a.r), r2 = r * r;
+  V linear = r;
+  if constexpr (exact) linear = r + lookup16<V>(T::rest, a.index);
   if constexpr (is_f64<V>) {
-    const V q = even_odd(r, r2, 0x1.000000000000dp-1, 0x1.555555548ef01p-3, 0x1.5555555336913p-5,
-                         0x1.11123b2105554p-7, 0x1.6c19769147e2dp-10);
-    return fma(r2, q, r);
+    const V q = paired(r, r2, 0x1.000000000000dp-1, 0x1.555555548ef01p-3, 0x1.5555555336913p-5, 0x1.11123b2105554p-7,
+                       0x1.6c19769147e2dp-10);
+    return fma(r2, q, linear);
+
   } else {
-    return fma(r2, even_odd(r, r2, 0x1.0001ecp-1f, 0x1.5556ap-3f), r);
+    return fma(r2, paired(r, r2, 0x1.0001ecp-1f, 0x1.5556ap-3f), linear);
   }
 }
 
-/// e^r - 1, relative error 2^-59 (float: 2^-31).
+/// e^x / exp_power - 1: makes up for the rounding of exp_power. Relative error 2^-59 (float: 2^-30) before its one
+/// rounding.
 template <Lane V>
-WENGERT_INLINE V expm1_rest(V r) {
-  const V r2 = r * r;
+WENGERT_INLINE V expm1_rest(const ExpReduced<V>& a) {
+  using T = ExpTable<typename V::Real>;
+  const V low = a.n * V(-T::ln2_lo), r = a.r + low, r2 = r * r;
+  const V rest = lookup16<V>(T::rest, a.index), tail = fma(rest, r, rest) + low;
   if constexpr (is_f64<V>) {
-    const V q = even_odd(r, r2, 0x1.0000000000003p-1, 0x1.5555555555555p-3, 0x1.55555554a05edp-5,
-                         0x1.11111110d2eb5p-7, 0x1.6c1828fc085e5p-10, 0x1.a01b4a7d469fdp-13);
-    return fma(r2, q, r);
+    const V q = paired(r, r2, 0x1.0000000000003p-1, 0x1.5555555555555p-3, 0x1.55555554a05edp-5, 0x1.11111110d2eb5p-7,
+                       0x1.6c1828fc085e5p-10, 0x1.a01b4a7d469fdp-13);
+    return a.r + fma(r2, q, tail);
   } else {
-    return fma(r2, even_odd(r, r2, 0x1p-1f, 0x1.555708p-3f, 0x1.55569ap-5f), r);
+    return a.r + fma(r2, paired(r, r2, 0x1p-1f, 0x1.555708p-3f, 0x1.55569ap-5f), tail);
   }
 }
 
@@ -127,7 +133,7 @@ template <Lane V>
 WENGERT_INLINE V exp_ordinary(V x) {
   const ExpReduced<V> a = exp_reduce(x);
   const V power = exp_power<V>(a.index);
-  return fma(power, exp_rest(a.r), power);
+  return fma(power, exp_rest<false>(a), power);
 }
 
 /// e^x for every x, rounding once where the result is subnormal.
@@ -138,7 +144,7 @@ WENGERT_NOINLINE V exp_everywhere(V x) {
   const V above = select(x > V(T::lowest), x, V(T::lowest));  // NaN too: an index must be an index
   const ExpReduced<V> a = exp_reduce(select(above < V(T::highest), above, V(T::highest)));
   const V power = exp_power<V>(a.index & Int(15));
-  return select(isnan(x), x, scale_floor(fma(power, exp_rest(a.r), power), a.n));
+  return select(isnan(x), x, scale_floor(fma(power, exp_rest<false>(a), power), a.n));
 }
 
 /// e^x.
@@ -147,23 +153,12 @@ WENGERT_INLINE V exp(V x) {
   return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), exp_ordinary(x), [&] { return exp_everywhere(x); });
 }
 
-/// e^x and e^x - 1 for |x| <= ExpTable::ordinary. The difference 2^n - 1 is exact where it matters, near 1, and the rest
-/// that rounding 2^n left over is added back.
-template <Lane V>
-WENGERT_INLINE void exp_and_expm1(V x, V& exp_x, V& expm1_x) {
-  const ExpReduced<V> a = exp_reduce(x);
-  const V power = exp_power<V>(a.index);
-  const V rest = expm1_rest(a.r) + lookup16<V>(ExpTable<typename V::Real>::rest, a.index);
-  exp_x = fma(power, rest, power);
-  expm1_x = fma(power, rest, power - V(1));
-}
-
 /// e^x - 1.
 template <Lane V>
 WENGERT_INLINE V expm1(V x) {
-  V e, y;
-  exp_and_expm1(x, e, y);
-  y = copysign(y, x);  // -0
+  const ExpReduced<V> a = exp_reduce(x);
+  const V power = exp_power<V>(a.index);
+  const V y = copysign(fma(power, expm1_rest(a), power - V(1)), x);  // the sign of -0
   return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), y,
               [&] { return select(x < V(0), V(-1), exp_everywhere(x)); });
 }

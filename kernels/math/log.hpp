@@ -48,11 +48,13 @@ template <Lane V>
 WENGERT_INLINE V log1p_rest(V r) {
   const V r2 = r * r;
   if constexpr (is_f64<V>) {
-    return r2 * even_odd(r, r2, -0x1.fffffffffffeep-2, 0x1.5555555555f9ep-2, -0x1.0000000051d98p-2,
+        return r2 * paired(
+        r, r2, -0x1.fffffffffffeep-2, 0x1.5555555555f9ep-2, -0x1.0000000051d98p-2,
                          0x1.9999996e6b24bp-3, -0x1.5555493e6f994p-3, 0x1.2493de330ffcbp-3, -0x1.00558191d837dp-3,
                          0x1.be7612624e50dp-4);
   } else {
-    return r2 * even_odd(r, r2, -0x1.fffffep-2f, 0x1.55559ap-2f, -0x1.0029cp-2f, 0x1.95cep-3f);
+        return r2 * paired(
+        r, r2, -0x1.fffffep-2f, 0x1.55559ap-2f, -0x1.0029cp-2f, 0x1.95cep-3f);
   }
 }
 

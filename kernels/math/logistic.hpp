@@ -7,18 +7,16 @@
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
 
-/// sigmoid given t = e^-|x|.
-template <Lane V>
-WENGERT_INLINE V sigmoid_from(V x, V t) {
-  return select(x < V(0), t, V(1)) / (V(1) + t);
-}
-
-/// 1 / (1 + e^-x): one exponential of an argument that cannot overflow, and one division.
+/// 1 / (1 + e^-x). Of the two additions in 1 + power (1 + rest), the one that rounds at the size of the sum is last.
 template <Lane V>
 WENGERT_INLINE V sigmoid(V x) {
-  const V a = -abs(x);
-  return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), sigmoid_from(x, exp_ordinary(a)),
-              [&] { return sigmoid_from(x, exp_everywhere(a)); });
+  const ExpReduced<V> a = exp_reduce(-x);
+  const V power = exp_power<V>(a.index);
+  const auto negative = x < V(0);  // so power is 1 or more, but for rounding
+  const V large = select(negative, power, V(1)), small = select(negative, V(1), power);
+  const V y = V(1) / (large + fma(power, exp_rest<true>(a), small));
+  return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), y,
+              [&] { return select(x > V(0), V(1), exp_everywhere(x)); });
 }
 
 template <class Real>

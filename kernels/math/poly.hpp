@@ -8,28 +8,18 @@ inline namespace WENGERT_ISA {
 
 // ---- polynomials ---------------------------------------------------------------------------------------------------
 
-template <Lane V>
-WENGERT_INLINE V even_coefficients(V x2, typename V::Real c0) {
-  (void)x2;
-  return V(c0);
-}
+/// c0 + c1 x + c2 x^2 + ..., given x2 = x^2: a Horner chain in x2 of the pairs c0 + c1 x, so half the latency of one in x
+/// and, where x2 is needed anyway, no operation more.
 template <Lane V, class... More>
-WENGERT_INLINE V even_coefficients(V x2, typename V::Real c0, typename V::Real, More... more) {
+WENGERT_INLINE V paired(V x, V x2, typename V::Real c0, More... more) {
   if constexpr (sizeof...(more) == 0) return V(c0);
-  else return fma(even_coefficients(x2, more...), x2, V(c0));
+  else return paired_next(x, x2, c0, static_cast<typename V::Real>(more)...);
 }
-
-/// c0 + c1 x + c2 x^2 + ..., given x2 = x^2: even and odd powers are two Horner chains in x2 that run side by side, so
-/// half the latency of one chain for no operation more where x2 is needed anyway.
 template <Lane V, class... More>
-WENGERT_INLINE V even_odd(V x, V x2, typename V::Real c0, typename V::Real c1, More... more) {
-  const V odd = even_coefficients(x2, c1, static_cast<typename V::Real>(more)...);
-  if constexpr (sizeof...(more) == 0) {
-    return fma(odd, x, V(c0));
-  } else {
-    const V even = even_coefficients(x2, c0, c1, static_cast<typename V::Real>(more)...);
-    return fma(odd, x, even);
-  }
+WENGERT_INLINE V paired_next(V x, V x2, typename V::Real c0, typename V::Real c1, More... more) {
+  const V pair = fma(x, V(c1), V(c0));
+  if constexpr (sizeof...(more) == 0) return pair;
+  else return fma(x2, paired(x, x2, more...), pair);
 }
 
 // ---- double the precision ------------------------------------------------------------------------------------------

@@ -28,8 +28,7 @@ def main():
         tap.check(f"weak symbols of the {isa} kernels lie in wengert::kernels::{isa}",
                   "\n".join(stray) if defined else "no symbols at all: " + path)
     shown = symbols(shared, "-D")
-    inner = re.compile(r"wengert::(kernels|detail)::")
-    stray = [name for _, name in shown if "wengert::" not in name or inner.search(name.split("(")[0])]
+    stray = [name for _, name in shown if "wengert::" not in name or "wengert::kernels::" in name.split("(")[0]]
     tap.check("the shared library shows wengert's public names only",
               "\n".join(stray) if shown else "it shows nothing: is WENGERT_API missing?")
     tap.done()

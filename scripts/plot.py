@@ -27,7 +27,7 @@ def number(row, column):
 
 def how(row):
     """What a level ran on: "avx512, 64 lanes, 2 threads"."""
-    lanes, threads = int(row["lanes"] or 1), int(row["threads"] or 1)
+    lanes, threads = int(row["lanes"]), int(row["threads"])
     return ", ".join([row["isa"]] + [f"{lanes} lanes"] * (lanes > 1) + [f"{threads} threads"] * (threads > 1))
 
 
@@ -84,7 +84,7 @@ def main():
     path = os.path.join(sys.argv[1], "summary.csv")
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if row.get("ns_per_op")]
+            rows = [row for row in csv.DictReader(file) if row.get("ns_per_op")]  # not those without times
     except OSError as error:
         sys.exit(f"plot: {path}: {error.strerror}")
     if not rows:

@@ -96,7 +96,7 @@ WENGERT_INLINE V exp_power(typename V::Int index) {
 }
 
 /// e^x / 2^n - 1, absolute error 2^-56 (float: 2^-28). `exact`: and what exp_power took from 2^n in rounding.
-template <bool exact, Lane V>
+template <bool exact = false, Lane V>
 WENGERT_INLINE V exp_rest(const ExpReduced<V>& a) {
   using T = ExpTable<typename V::Real>;
   const V r = fma(a.n, V(-T::ln2_lo), a.r), r2 = r * r;
@@ -133,7 +133,7 @@ template <Lane V>
 WENGERT_INLINE V exp_ordinary(V x) {
   const ExpReduced<V> a = exp_reduce(x);
   const V power = exp_power<V>(a.index);
-  return fma(power, exp_rest<false>(a), power);
+  return fma(power, exp_rest(a), power);
 }
 
 /// e^x for every x, rounding once where the result is subnormal.
@@ -144,7 +144,7 @@ WENGERT_NOINLINE V exp_everywhere(V x) {
   const V above = select(x > V(T::lowest), x, V(T::lowest));  // NaN too: an index must be an index
   const ExpReduced<V> a = exp_reduce(select(above < V(T::highest), above, V(T::highest)));
   const V power = exp_power<V>(a.index & Int(15));
-  return select(isnan(x), x, scale_floor(fma(power, exp_rest<false>(a), power), a.n));
+  return select(isnan(x), x, scale_floor(fma(power, exp_rest(a), power), a.n));
 }
 
 /// e^x.

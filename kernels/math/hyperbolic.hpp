@@ -29,7 +29,7 @@ WENGERT_INLINE V tanh(V x) {
   const V a = select(magnitude > far, far, magnitude);
   const ExpReduced<V> e = exp_reduce(a + a);
   const V power = exp_power<V>(e.index);
-  const V large = V(1) - V(2) / (power + fma(power, exp_rest<false>(e), V(1)));
+  const V large = V(1) - V(2) / (power + fma(power, exp_rest(e), V(1)));
   return copysign(select(magnitude < V(0.55), tanh_small(magnitude), large), x);
 }
 

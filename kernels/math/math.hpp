@@ -1,6 +1,7 @@
 // All elementary functions.
 #pragma once
 
+#include "kernels/math/erf.hpp"
 #include "kernels/math/exp.hpp"
 #include "kernels/math/hyperbolic.hpp"
 #include "kernels/math/hypot.hpp"

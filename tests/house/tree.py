@@ -28,7 +28,7 @@ def sources():
         paths = [SOURCE / name for name in listed.stdout.decode().split("\0") if name]
     else:
         paths = [path for folder in [*FLOORS, "tests"] for path in (SOURCE / folder).rglob("*")]
-    return sorted(path for path in paths if path.suffix in (".cpp", ".hpp") and path.exists())
+    return sorted(path for path in paths if path.suffix in (".cpp", ".hpp", ".c", ".h") and path.exists())
 
 
 def upward(files):
@@ -68,11 +68,11 @@ def main():
     files = sources()
     tap.check("there are sources to look at", "" if len(files) > 10 else f"only {len(files)}")
     tap.check("nothing includes upward", upward(files))
-    tool = shutil.which("clang-format-14")  # another version breaks lines elsewhere
+    tool = shutil.which("clang-format-16")  # another version breaks lines elsewhere
     if tool:
         tap.check("sources are formatted", unformatted(tool, files))
     else:
-        tap.skip("sources are formatted", "clang-format-14 is missing")
+        tap.skip("sources are formatted", "clang-format-16 is missing")
     tap.check("the version is the same wherever it stands", versions())
     tap.done()
 

@@ -28,17 +28,19 @@ BatchData<Real>::BatchData(const Workload& workload, std::size_t evaluations)
     : inputs_per_evaluation_(workload.inputs), gradients_per_evaluation_(workload.differentiated.size()) {
   batch_.evaluations = evaluations;
   batch_.stride = column_stride<Real>(evaluations);
-  const double wanted = double(evaluations) * double(inputs_per_evaluation_ + gradients_per_evaluation_ + 1) * sizeof(Real);
+  const double wanted =
+      double(evaluations) * double(inputs_per_evaluation_ + gradients_per_evaluation_ + 1) * sizeof(Real);
   try {
     if (wanted > double(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
     inputs_.resize(inputs_per_evaluation_ * batch_.stride);
     values_.resize(batch_.stride);
     gradients_.resize(gradients_per_evaluation_ * batch_.stride);
   } catch (const std::exception&) {  // bad_alloc, or length_error from resize
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("a batch of {} evaluations with {} inputs and {} gradients needs {:.1f} GB, more than can be had; "
-                            "ask for fewer evaluations",
-                            evaluations, inputs_per_evaluation_, gradients_per_evaluation_, wanted * 1e-9));
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("a batch of {} evaluations with {} inputs and {} gradients needs {:.1f} GB, more than can be had; "
+                    "ask for fewer evaluations",
+                    evaluations, inputs_per_evaluation_, gradients_per_evaluation_, wanted * 1e-9));
   }
   for (std::size_t i = 0; i < inputs_per_evaluation_; ++i)
     for (std::size_t e = 0; e < evaluations; ++e) inputs_[i * batch_.stride + e] = Real(workload.input(e, i));

@@ -179,7 +179,8 @@ class Ladder {
     if (c.row->bits != bits) drop(*c.row, Status::wrong, "two repetitions of the same batch gave different bits");
     const Contestant<Real>* reference = nullptr;
     for (const Contestant<Real>& other : contestants_)
-      if (other.info->ladder && !other.row->bits.empty() && (!reference || other.info->name == "v2")) reference = &other;
+      if (other.info->ladder && !other.row->bits.empty() && (!reference || other.info->name == "v2"))
+        reference = &other;
     if (!reference) return;
     for (const Contestant<Real>& other : contestants_)
       if (other.info->ladder && !other.row->bits.empty() && other.row->bits != reference->row->bits &&

@@ -11,10 +11,8 @@ namespace wengert::bench {
 
 template <class Real>
 const auto& maker(const LevelInfo& info) {
-  if constexpr (std::is_same_v<Real, float>)
-    return info.make_f32;
-  else
-    return info.make_f64;
+  if constexpr (std::is_same_v<Real, float>) return info.make_f32;
+  else return info.make_f64;
 }
 
 /// Throws bad_argument where the level isn't written for this workload or precision.

@@ -50,7 +50,8 @@ std::optional<std::uint64_t> cgroup_left() {
     const std::string folder = "/sys/fs/cgroup" + path;
     const auto limit = number_in(folder + "/memory.max"), current = number_in(folder + "/memory.current");
     if (limit && current) {
-      const std::uint64_t cache = field(folder + "/memory.stat", "inactive_file ") + field(folder + "/memory.stat", "active_file ");
+      const std::uint64_t cache =
+          field(folder + "/memory.stat", "inactive_file ") + field(folder + "/memory.stat", "active_file ");
       const std::uint64_t used = *current - std::min(cache, *current);  // the cache of files gives way
       left = std::min(left.value_or(UINT64_MAX), *limit - std::min(used, *limit));
     }

@@ -13,7 +13,9 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr Estimate nothing{nan, nan, nan};
 
-bool timed(const Row& row) { return !row.samples.empty() && row.status != Status::wrong && row.status != Status::failed; }
+bool timed(const Row& row) {
+  return !row.samples.empty() && row.status != Status::wrong && row.status != Status::failed;
+}
 
 std::vector<double> batch_seconds(const Row& row) {
   std::vector<double> seconds;
@@ -76,14 +78,14 @@ std::string summary_csv(const Run& run) {
   for (std::size_t i = 0; i < run.rows.size(); ++i) {
     const Row& row = run.rows[i];
     const Figures f = figures(run, i);
-    csv << report_schema << run.run_id << row.level << row.title << run.workload << run.precision << row.isa << row.lanes
-        << row.threads << run.ops << run.variables << run.iterations << row.samples.size() << f.seconds.value
-        << f.ns_per_op.value << f.ns_per_op.low << f.ns_per_op.high << f.evaluations_per_second << f.speedup_first.value
-        << f.speedup_previous.value << row.record_seconds << row.tape_bytes
+    csv << report_schema << run.run_id << row.level << row.title << run.workload << run.precision << row.isa
+        << row.lanes << row.threads << run.ops << run.variables << run.iterations << row.samples.size()
+        << f.seconds.value << f.ns_per_op.value << f.ns_per_op.low << f.ns_per_op.high << f.evaluations_per_second
+        << f.speedup_first.value << f.speedup_previous.value << row.record_seconds << row.tape_bytes
         << (row.peak_rss_bytes ? std::to_string(*row.peak_rss_bytes) : "") << row.max_relative_error
         << (row.samples.empty() ? nan : row.samples.back().checksum) << f.speedup_first.low << f.speedup_first.high
-        << f.speedup_previous.low << f.speedup_previous.high << row.compile_seconds << run.output << run.seed << row.bits
-        << name(row.status);
+        << f.speedup_previous.low << f.speedup_previous.high << row.compile_seconds << run.output << run.seed
+        << row.bits << name(row.status);
     csv.end();
   }
   return csv.text();
@@ -91,18 +93,18 @@ std::string summary_csv(const Run& run) {
 
 std::string samples_csv(const Run& run) {
   Csv csv;
-  for (const char* column : {"schema", "run_id", "level", "workload", "precision", "round", "place", "started_seconds",
-                             "batches", "iterations", "seconds", "seconds_per_batch", "ns_per_op", "cpu_seconds",
-                             "involuntary_switches", "checksum"})
+  for (const char* column :
+       {"schema", "run_id", "level", "workload", "precision", "round", "place", "started_seconds", "batches",
+        "iterations", "seconds", "seconds_per_batch", "ns_per_op", "cpu_seconds", "involuntary_switches", "checksum"})
     csv << column;
   csv.end();
   for (const Row& row : run.rows) {
     if (!timed(row)) continue;
     for (const Sample& s : row.samples) {
       const double ns_per_op = s.seconds_per_batch() * 1e9 / double(run.iterations) / double(run.ops);
-      csv << report_schema << run.run_id << row.level << run.workload << run.precision << s.round << s.place << s.started
-          << s.batches << run.iterations << s.seconds << s.seconds_per_batch() << ns_per_op << s.cpu_seconds
-          << s.involuntary_switches << s.checksum;
+      csv << report_schema << run.run_id << row.level << run.workload << run.precision << s.round << s.place
+          << s.started << s.batches << run.iterations << s.seconds << s.seconds_per_batch() << ns_per_op
+          << s.cpu_seconds << s.involuntary_switches << s.checksum;
       csv.end();
     }
   }

@@ -20,10 +20,10 @@ struct Sample {
   std::size_t place = 0;  ///< turn of the level within its round, which is shuffled, from 0
   double started = 0;     ///< seconds since the first round began
   std::uint64_t batches = 0;
-  double seconds = 0;                     ///< of all batches
-  double cpu_seconds = 0;                 ///< user and system time of the process over the same span, all threads
-  std::uint64_t involuntary_switches = 0; ///< times that the system took the core away
-  double checksum = 0;                    ///< sum of the values and gradients of the last batch
+  double seconds = 0;                      ///< of all batches
+  double cpu_seconds = 0;                  ///< user and system time of the process over the same span, all threads
+  std::uint64_t involuntary_switches = 0;  ///< times that the system took the core away
+  double checksum = 0;                     ///< sum of the values and gradients of the last batch
 
   double seconds_per_batch() const { return seconds / double(batches); }
 };
@@ -68,8 +68,8 @@ struct Run {
 
 /// What the samples of a row amount to. NaN wherever there is nothing to tell.
 struct Figures {
-  Estimate seconds;     ///< per batch
-  Estimate ns_per_op;   ///< per recorded op and evaluation
+  Estimate seconds;    ///< per batch
+  Estimate ns_per_op;  ///< per recorded op and evaluation
   double evaluations_per_second = 0;
   Estimate speedup_first, speedup_previous;  ///< over the first row, over the row before
 };

@@ -182,7 +182,9 @@ Verification Verifier<Real>::check(const LevelInfo& info, const LevelOptions& op
     if (!nodes.known) break;
     result.has_nodes = true;
     for (std::size_t v = 0; v < right.workload.variables; ++v) {
-      const auto value = [&] { return fmt::format("evaluation {}, value of {}", looked.evaluation, right.describe(v)); };
+      const auto value = [&] {
+        return fmt::format("evaluation {}, value of {}", looked.evaluation, right.describe(v));
+      };
       const auto adjoint = [&] {
         return fmt::format("evaluation {}, all nodes seeded, adjoint of {}", looked.evaluation, right.describe(v));
       };
@@ -210,10 +212,11 @@ Verification Verifier<Real>::check(const LevelInfo& info, const LevelOptions& op
     }
   }
   for (const auto& difference : right.differences)
-    compare.close(data.gradient(difference.evaluation, difference.k), difference.slope,
-                  right.gradient(difference.evaluation, difference.k).scale,
-                  [&] { return gradient_of(difference.evaluation, difference.k) + " against a central difference"; },
-                  difference_error);
+    compare.close(
+        data.gradient(difference.evaluation, difference.k), difference.slope,
+        right.gradient(difference.evaluation, difference.k).scale,
+        [&] { return gradient_of(difference.evaluation, difference.k) + " against a central difference"; },
+        difference_error);
   return result;
 }
 

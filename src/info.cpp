@@ -28,8 +28,9 @@ std::string machine_text(const Json& machine) {
   for (const auto& [name, usable] : machine["instruction_sets"].items())
     all += line("  " + name, text(usable) + (machine["default_instruction_set"] == name ? " (the default)" : ""));
   for (const Json& cache : machine["caches"])
-    all += line(fmt::format("L{} {}", text(cache["level"]), text(cache["type"])),
-                fmt::format("{} KiB, of cores {}", cache["bytes"].get<std::uint64_t>() / 1024, text(cache["shared_by"])));
+    all +=
+        line(fmt::format("L{} {}", text(cache["level"]), text(cache["type"])),
+             fmt::format("{} KiB, of cores {}", cache["bytes"].get<std::uint64_t>() / 1024, text(cache["shared_by"])));
   const Json& cores = machine["cores"];
   all += line("cores", fmt::format("{} available: {} online, {} by affinity, {} by cgroup", text(cores["available"]),
                                    text(cores["online"]), text(cores["affinity"]),
@@ -46,7 +47,8 @@ std::string build_text(const Json& build) {
   all += line("commit", text(build["git_commit"]) + (build["git_dirty"] == true ? ", modified" : ""));
   all += line("compiler", text(build["compiler"]));
   all += "flags\n";
-  for (const Json& group : build["flags"]) all += fmt::format("  {}\n      {}\n", text(group["flags"]), text(group["files"]));
+  for (const Json& group : build["flags"])
+    all += fmt::format("  {}\n      {}\n", text(group["flags"]), text(group["files"]));
   return all;
 }
 
@@ -64,7 +66,8 @@ void add_info(CLI::App& app, Action& action) {
   info.callback([&action, json] {
     action = [json] {
       const Json both = {{"machine", machine_json()}, {"build", build_json()}};
-      print(Stream::out, *json ? both.dump(2) + '\n' : machine_text(both["machine"]) + '\n' + build_text(both["build"]));
+      print(Stream::out,
+            *json ? both.dump(2) + '\n' : machine_text(both["machine"]) + '\n' + build_text(both["build"]));
       return int(ExitCode::ok);
     };
   });

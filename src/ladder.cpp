@@ -49,20 +49,14 @@ class Screen : public bench::Observer {
         command_line_(arguments.command_line) {}
 
   void show(const bench::Run& run, std::string_view next) override {
-    if (!live_) return;
-    // One column less than there are: a full line would wrap on some terminals and be counted wrong below.
-    const std::size_t width = std::size_t(std::max(terminal_width(stream_) - 1, 20));
-    std::string text;
-    if (!next.empty()) {
-      text = table(run, width, has_colour(stream_)) + std::string(next.substr(0, width)) + '\n';
-    }
-    draw(text);
+    if (live_ && !next.empty())
+      draw(table(run, width(), has_colour(stream_)) + std::string(next.substr(0, width())) + '\n');
   }
 
-  /// The last word: the whole table, however wide.
+  /// The last word.
   void finish(const bench::Run& run) {
     if (live_) draw("");
-    if (!quiet_) print(stream_, table(run, 0, has_colour(stream_)));
+    if (!quiet_) print(stream_, table(run, width(), has_colour(stream_)));
   }
 
   bool stop() override { return stop_signal() != 0; }
@@ -73,8 +67,9 @@ class Screen : public bench::Observer {
     const ProcessResult result = run_self(arguments);
     if (result.exit_code == ExitCode::ok) return {parse_count(result.output, 0, UINT64_MAX), ""};
     if (result.signal != 0)
-      return {{}, fmt::format("a process that ran one batch was ended by signal {} ({}){}", result.signal,
-                              strsignal(result.signal), result.signal == SIGKILL ? ": the system was out of memory" : "")};
+      return {{},
+              fmt::format("a process that ran one batch was ended by signal {} ({}){}", result.signal,
+                          strsignal(result.signal), result.signal == SIGKILL ? ": the system was out of memory" : "")};
     std::string said = result.output;
     while (!said.empty() && said.back() == '\n') said.pop_back();
     const std::string prefix = "wengert: ";
@@ -82,6 +77,11 @@ class Screen : public bench::Observer {
   }
 
  private:
+  /// One column less than there are: a full line would wrap on some terminals and be counted wrong by `draw`.
+  std::size_t width() const {
+    return is_terminal(stream_) ? std::size_t(std::max(terminal_width(stream_) - 1, 20)) : 0;
+  }
+
   /// In place of what was drawn before.
   void draw(const std::string& text) {
     std::string frame = lines_ > 0 ? fmt::format("\x1b[{}A\x1b[J", lines_) : "";
@@ -111,10 +111,8 @@ class Reports {
       samples_.emplace(folder / "samples.csv");
       meta_.emplace(folder / "meta.json");
     }
-    if (arguments.csv == "-")
-      csv_to_stdout_ = true;
-    else if (!arguments.csv.empty())
-      csv_.emplace(arguments.csv);
+    if (arguments.csv == "-") csv_to_stdout_ = true;
+    else if (!arguments.csv.empty()) csv_.emplace(arguments.csv);
   }
 
   void write(const bench::Run& run) const {
@@ -132,6 +130,7 @@ class Reports {
   nlohmann::ordered_json meta(const bench::Run& run) const {
     nlohmann::ordered_json all = bench::meta_json(run);
     all["command"] = command_line_;
+    all["command"].insert(all["command"].begin(), "wengert");
     all["machine"] = machine_;
     all["build"] = build_json();
     return all;
@@ -148,8 +147,10 @@ std::string new_run_id(std::time_t now) {
 }
 
 void check_run_id(const std::string& id) {
-  const bool plain = std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; });
-  if (!plain) throw Failure(ExitCode::usage, fmt::format("--run-id: '{}' has more than letters, digits, '.', '_' and '-'", id));
+  const bool plain = std::all_of(id.begin(), id.end(),
+                                 [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; });
+  if (!plain)
+    throw Failure(ExitCode::usage, fmt::format("--run-id: '{}' has more than letters, digits, '.', '_' and '-'", id));
 }
 
 bench::LadderOptions options_of(const LadderArguments& arguments) {
@@ -172,19 +173,6 @@ int measure_peak_memory(const LadderArguments& arguments) {
   bench::run_once(options, *options.levels.front());
   print(Stream::out, std::to_string(bench::peak_rss().value_or(0)));
   return ExitCode::ok;
-}
-
-/// Says what is wrong with the run, one line each, and what that makes of the exit code.
-int verdict(const bench::Run& run) {
-  int code = ExitCode::ok;
-  for (const bench::Row& row : run.rows) {
-    if (row.status != bench::Status::wrong && row.status != bench::Status::failed) continue;
-    complain(fmt::format("{} {}: {}", row.level, bench::name(row.status), row.problem));
-    if (row.status == bench::Status::wrong) code = ExitCode::wrong;
-    else if (code == ExitCode::ok) code = ExitCode::failed;
-  }
-  if (const int signal = stop_signal()) return 128 + signal;
-  return code;
 }
 
 int run_ladder(const LadderArguments& arguments) {
@@ -216,13 +204,26 @@ int run_ladder(const LadderArguments& arguments) {
 
 }  // namespace
 
+int verdict(const bench::Run& run) {
+  int code = ExitCode::ok;
+  for (const bench::Row& row : run.rows) {
+    if (row.status != bench::Status::wrong && row.status != bench::Status::failed) continue;
+    complain(fmt::format("{} {}: {}", row.level, bench::name(row.status), row.problem));
+    if (row.status == bench::Status::wrong) code = ExitCode::wrong;
+    else if (code == ExitCode::ok) code = ExitCode::failed;
+  }
+  if (const int signal = stop_signal()) return 128 + signal;
+  return code;
+}
+
 void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<LadderArguments>();
   arguments->command_line = command_line;
   CLI::App& ladder = *app.add_subcommand("ladder", "Time levels side by side, each verified first");
   add_selection(ladder, arguments->selection);
   add_count(ladder, "--repetitions", arguments->repetitions, 1, 1'000'000, "timed rounds");
-  add_count(ladder, "--warmup", arguments->warmup, 0, 1'000'000, "rounds before them that aren't timed, of one batch each");
+  add_count(ladder, "--warmup", arguments->warmup, 0, 1'000'000,
+            "rounds before them that aren't timed, of one batch each");
   ladder
       .add_option_function<std::string>(
           "--min-time",
@@ -236,21 +237,29 @@ void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& c
           "a repetition repeats the batch for at least so long")
       ->type_name("SECONDS")
       ->default_str("0.2");
-  ladder.add_option("--out", arguments->out, "write summary.csv, samples.csv and meta.json into this folder")->type_name("DIR");
-  ladder.add_option("--csv", arguments->csv, "write the summary to this file; - is standard output, and the table goes to standard error")
+  ladder.add_option("--out", arguments->out, "write summary.csv, samples.csv and meta.json into this folder")
+      ->type_name("DIR");
+  ladder
+      .add_option("--csv", arguments->csv,
+                  "write the summary to this file; - is standard output, and the table goes to standard error")
       ->type_name("FILE");
-  ladder.add_option("--run-id", arguments->run_id, "name of this run in its reports")->type_name("NAME")->default_str("time and process");
+  ladder.add_option("--run-id", arguments->run_id, "name of this run in its reports")
+      ->type_name("NAME")
+      ->default_str("time and process");
   ladder.add_flag("--quiet", arguments->quiet, "no table");
   ladder.add_option("--peak-memory-of", arguments->peak_memory_of)->group("");
   ladder.footer(
       "Iterations are the evaluations in a batch; a repetition repeats the batch until --min-time is over. Levels are\n"
-      "timed in interleaved rounds, in a new order each round. [a, b] are 95% bootstrap intervals of medians. A level that\n"
-      "fails verification is not timed. Ctrl-C ends the run after the repetition at hand and keeps what is complete.\n\n"
+      "timed in interleaved rounds, in a new order each round. [a, b] are 95% bootstrap intervals of medians. A level "
+      "that\n"
+      "fails verification is not timed. Ctrl-C ends the run after the repetition at hand and keeps what is "
+      "complete.\n\n"
       "Examples:\n"
       "  wengert ladder\n"
       "  wengert ladder --levels all --precision f32 --out results/local/f32\n"
       "  wengert ladder --levels c,v2,v3 --workload dag --ops 1000 --isa avx2\n"
-      "  wengert ladder --levels v2,v4 --workload black-scholes --iterations 1000000 --csv - 2>/dev/null | column -ts,");
+      "  wengert ladder --levels v2,v4 --workload black-scholes --iterations 1000000 --csv - 2>/dev/null | column "
+      "-ts,");
   ladder.callback([arguments, &action] { action = [arguments] { return run_ladder(*arguments); }; });
 }
 

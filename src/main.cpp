@@ -1,6 +1,10 @@
 // The command `wengert`: parses the command line, runs a subcommand, turns what goes wrong into one line and an exit code.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +30,17 @@ ExitCode exit_code(const Error& error) {
   return error.code() == ErrorCode::bad_argument ? ExitCode::usage : ExitCode::failed;
 }
 
+/// CLI11 would only say that a subcommand is missing.
+std::optional<std::string> unknown_subcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].empty() || arguments[0][0] == '-') return {};
+  std::vector<std::string> known;
+  for (const CLI::App* subcommand : app.get_subcommands({})) {
+    if (subcommand->get_name() == arguments[0]) return {};
+    known.push_back(subcommand->get_name());
+  }
+  return fmt::format("there is no subcommand '{}'; there are {}", arguments[0], fmt::join(known, ", "));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Runs the optimisation ladder of a tape-based autograd engine.", "wengert");
   app.set_version_flag("--version", version());
@@ -46,11 +61,12 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    const bool help = dynamic_cast<const CLI::CallForHelp*>(&success) || dynamic_cast<const CLI::CallForAllHelp*>(&success);
+    const bool help =
+        dynamic_cast<const CLI::CallForHelp*>(&success) || dynamic_cast<const CLI::CallForAllHelp*>(&success);
     print(Stream::out, help ? app.help() : version() + "\n");
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
-    complain(error.what());
+    complain(unknown_subcommand(app, arguments).value_or(error.what()));
     return ExitCode::usage;
   }
   return action();

@@ -13,7 +13,8 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t low, std::uint64_
   const char* end = text.data() + text.size();
   std::uint64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || stop != end || error != std::errc() || value < low || value > high)
     throw std::invalid_argument(fmt::format("'{}' is not a whole number between {} and {}", text, low, high));
   return value;

@@ -29,7 +29,9 @@ class TemporaryFile {
     if (descriptor_ < 0) cannot("write", target, errno);
   }
   TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), live_(std::exchange(other.live_, false)) {}
+      : path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        live_(std::exchange(other.live_, false)) {}
   ~TemporaryFile() {
     if (descriptor_ >= 0) close(descriptor_);
     if (live_) unlink(path_.c_str());
@@ -57,10 +59,8 @@ class TemporaryFile {
 void write_all(int descriptor, std::string_view text, const fs::path& target) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written >= 0)
-      text.remove_prefix(std::size_t(written));
-    else if (errno != EINTR)
-      cannot("write", target, errno);
+    if (written >= 0) text.remove_prefix(std::size_t(written));
+    else if (errno != EINTR) cannot("write", target, errno);
   }
 }
 

@@ -67,14 +67,15 @@ int find_lanes(const std::string& lanes, bool f32) {
   if (lanes == "auto") return 0;
   const int count = int(parse_count(lanes, 8, 128));
   if (f32 ? count < 16 : count > 64)
-    refuse(fmt::format("--lanes: {} does not go with {}; 8 to 64 do with f64, 16 to 128 with f32", lanes, f32 ? "f32" : "f64"));
+    refuse(fmt::format("--lanes: {} does not go with {}; 8 to 64 do with f64, 16 to 128 with f32", lanes,
+                       f32 ? "f32" : "f64"));
   return count;
 }
 
 }  // namespace
 
-CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value, std::uint64_t low, std::uint64_t high,
-                       const std::string& help) {
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value, std::uint64_t low,
+                       std::uint64_t high, const std::string& help) {
   return app
       .add_option_function<std::string>(
           name,
@@ -94,16 +95,23 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--levels", s.levels, "levels in the order of the table, or `all`: v0 to the highest v")
       ->type_name("A,B,...")
       ->capture_default_str();
-  app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")->type_name("NAME")->capture_default_str();
+  app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")
+      ->type_name("NAME")
+      ->capture_default_str();
   add_count(app, "--ops", s.ops, 1, most_ops, "recorded ops, of workloads that can be of any size");
   add_count(app, "--iterations", s.iterations, 1, most_iterations, "evaluations in a batch");
   app.add_option("--precision", s.precision, "f64 or f32")->type_name("TYPE")->capture_default_str();
-  add_count(app, "--threads", s.threads, 1, most_threads, "threads of the levels that use them")->default_str("all cores");
-  app.add_option("--isa", s.isa, "auto, scalar, avx2 or avx512; see `wengert info`")->type_name("NAME")->capture_default_str();
+  add_count(app, "--threads", s.threads, 1, most_threads, "threads of the levels that use them")
+      ->default_str("all cores");
+  app.add_option("--isa", s.isa, "auto, scalar, avx2 or avx512; see `wengert info`")
+      ->type_name("NAME")
+      ->capture_default_str();
   app.add_option("--lanes", s.lanes, "auto, 8, 16, 32, 64 (f64) or 16 to 128 (f32): evaluations side by side")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--output", s.output, "last or sum: the last node, or the sum of all")->type_name("NAME")->capture_default_str();
+  app.add_option("--output", s.output, "last or sum: the last node, or the sum of all")
+      ->type_name("NAME")
+      ->capture_default_str();
   add_count(app, "--seed", s.seed, 0, UINT64_MAX, "of the random inputs and of the order of rounds");
 }
 
@@ -130,8 +138,8 @@ bench::LadderOptions resolve(const Selection& s) {
 void remark(const bench::LadderOptions& options) {
   const std::size_t cores = available_cores();
   if (std::size_t(options.level_options.threads) > cores)
-    complain(fmt::format("{} threads share {} core{}: times will say little of threads", options.level_options.threads, cores,
-                         cores == 1 ? "" : "s"));
+    complain(fmt::format("{} threads share {} core{}: times will say little of threads", options.level_options.threads,
+                         cores, cores == 1 ? "" : "s"));
 }
 
 }  // namespace wengert::command

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/ladder.hpp"
+
 namespace wengert::command {
 
 /// What to run once the whole command line has been understood; its result is the exit code.
@@ -16,5 +18,11 @@ void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& a
 void add_verify(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+
+/// Verifies the levels of `options`, says what it found on standard output, and returns the exit code.
+int verify_levels(const bench::LadderOptions& options);
+
+/// Says on standard error which levels of a run are wrong or failed, and returns the exit code.
+int verdict(const bench::Run& run);
 
 }  // namespace wengert::command

@@ -32,14 +32,17 @@ std::string interval(const Estimate& e) {
   return std::isnan(e.low) ? "" : fmt::format("[{}, {}]", significant(e.low), significant(e.high));
 }
 
+constexpr std::size_t columns = 12;
+using Columns = std::array<std::size_t, columns>;  // widths
+
 /// A line of the table, its cells as text; a note takes the place of all cells after the first.
 struct Line {
-  std::array<std::string, 12> cells;
+  std::array<std::string, columns> cells;
   std::string note;
 };
 
-constexpr std::array<bool, 12> left{true, true};         // the others are numbers, to the right
-constexpr std::array<bool, 12> faint{0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0};  // intervals
+constexpr std::array<bool, columns> left{true, true};                           // the others are numbers, to the right
+constexpr std::array<bool, columns> faint{0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0};  // intervals
 
 Line header(const bench::Run& run) {
   return {{"level", "isa", "lanes", "threads", "batch", "ns/op", "95%", "x " + run.rows.front().level, "95%", "x above",
@@ -72,9 +75,20 @@ Line line(const bench::Run& run, std::size_t i) {
   return line;
 }
 
+/// Leaves columns out, those that say least first, until the table fits.
+void narrow(Columns& widths, std::size_t room) {
+  for (std::size_t column : {11, 10, 8, 2, 3, 1, 6, 4}) {
+    std::size_t total = 0;
+    for (std::size_t width : widths) total += width == 0 ? 0 : width + 2;
+    if (total <= room + 2) return;
+    widths[column] = 0;
+  }
+}
+
 std::string settings(const bench::Run& run) {
-  return fmt::format("{}, {}: {} ops, {} variables, {} evaluations a batch, output {}, seed {}", run.workload, run.precision,
-                     grouped(run.ops), grouped(run.variables), grouped(run.iterations), run.output, run.seed);
+  return fmt::format("{}, {}: {} ops, {} variables, {} evaluations a batch, output {}, seed {}", run.workload,
+                     run.precision, grouped(run.ops), grouped(run.variables), grouped(run.iterations), run.output,
+                     run.seed);
 }
 
 }  // namespace
@@ -82,28 +96,21 @@ std::string settings(const bench::Run& run) {
 std::string table(const bench::Run& run, std::size_t width, bool colour) {
   std::vector<Line> lines{header(run)};
   for (std::size_t i = 0; i < run.rows.size(); ++i) lines.push_back(line(run, i));
-  std::array<std::size_t, 12> widths{};
+  Columns widths{};
   for (const Line& l : lines)
-    for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], l.cells[c].size());
+    for (std::size_t c = 0; c < columns; ++c) widths[c] = std::max(widths[c], l.cells[c].size());
+  if (width != 0) narrow(widths, width);
 
-  std::size_t room = 0;
-  std::string text;
-  const auto put = [&](std::string_view piece, std::string_view style = "") {  // within the width
-    piece = piece.substr(0, room);
-    room -= piece.size();
-    const bool styled = colour && !style.empty();
-    if (styled) text += style;
-    text += piece;
-    if (styled) text += "\x1b[0m";
-  };
-  const auto begin = [&] { room = width == 0 ? std::string::npos : width; };
-
-  begin();
-  put(settings(run));
-  text += '\n';
+  std::string text = settings(run).substr(0, width == 0 ? std::string::npos : width) + '\n';
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    begin();
-    for (std::size_t c = 0; c < widths.size(); ++c) {
+    std::size_t room = width == 0 ? std::string::npos : width;
+    const auto put = [&](const std::string& whole, std::string_view style) {  // within the width
+      const std::string piece = whole.substr(0, room);
+      room -= piece.size();
+      text += colour && !style.empty() ? fmt::format("{}{}\x1b[0m", style, piece) : piece;
+    };
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (widths[c] == 0) continue;
       const std::string gap = c == 0 ? "" : "  ";
       const std::string padded = left[c] ? fmt::format("{}{:<{}}", gap, lines[i].cells[c], widths[c])
                                          : fmt::format("{}{:>{}}", gap, lines[i].cells[c], widths[c]);

@@ -18,16 +18,18 @@ namespace wengert::command {
 namespace {
 
 std::string passed(const bench::LevelInfo& level, const bench::Verification& found, double epsilon) {
-  return fmt::format("{:<10} ok      {} numbers, of {}{}; largest error {:.2g} eps of the sum of absolute contributions\n",
-                     level.name, grouped(found.compared), found.has_nodes ? "every node" : "outputs and gradients",
-                     level.ladder ? ", bits as with v2" : "", found.max_relative_error / epsilon);
+  return fmt::format(
+      "{:<10} ok      {} numbers, of {}{}; largest error {:.2g} eps of the sum of absolute contributions\n", level.name,
+      grouped(found.compared), found.has_nodes ? "every node" : "outputs and gradients",
+      level.ladder ? ", bits as with v2" : "", found.max_relative_error / epsilon);
 }
 
 std::string refuted(const bench::LevelInfo& level, const bench::Verification& found) {
   std::string text;
   for (const std::string& mismatch : found.mismatches) text += fmt::format("{:<10} WRONG   {}\n", level.name, mismatch);
   if (found.wrong > found.mismatches.size())
-    text += fmt::format("{:<10} WRONG   {} numbers of {} in all\n", level.name, grouped(found.wrong), grouped(found.compared));
+    text += fmt::format("{:<10} WRONG   {} numbers of {} in all\n", level.name, grouped(found.wrong),
+                        grouped(found.compared));
   return text;
 }
 
@@ -57,6 +59,10 @@ int verify(const bench::LadderOptions& options) {
 
 }  // namespace
 
+int verify_levels(const bench::LadderOptions& options) {
+  return options.f32 ? verify<float>(options) : verify<double>(options);
+}
+
 void add_verify(CLI::App& app, Action& action) {
   auto selection = std::make_shared<Selection>();
   selection->ops = bench::verification_ops;
@@ -65,8 +71,10 @@ void add_verify(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("verify", "Compare levels with a long double reference and with v2");
   add_selection(command, *selection);
   command.footer(
-      "Values and gradients must be within 64 eps of a reference in long double, times the sum of absolute contributions,\n"
-      "and agree with central differences. Levels v0, v1, ... must also have the very bits of v2. Where a level keeps its\n"
+      "Values and gradients must be within 64 eps of a reference in long double, times the sum of absolute "
+      "contributions,\n"
+      "and agree with central differences. Levels v0, v1, ... must also have the very bits of v2. Where a level keeps "
+      "its\n"
       "nodes, every node of three evaluations is compared, with every node seeded.\n\n"
       "Examples:\n"
       "  wengert verify\n"
@@ -76,7 +84,7 @@ void add_verify(CLI::App& app, Action& action) {
     action = [selection] {
       const bench::LadderOptions options = resolve(*selection);
       remark(options);
-      return options.f32 ? verify<float>(options) : verify<double>(options);
+      return verify_levels(options);
     };
   });
 }

@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(fields_are_quoted_only_where_they_must_be) {
 }
 
 BOOST_AUTO_TEST_CASE(numbers_read_back_as_themselves) {
-  for (double x : {0.1, 1.0 / 3, 1e300, 5e-324, 123456789.0, -0.0, std::nextafter(1.0, 2.0),
-                   std::numeric_limits<double>::max()}) {
+  for (double x :
+       {0.1, 1.0 / 3, 1e300, 5e-324, 123456789.0, -0.0, std::nextafter(1.0, 2.0), std::numeric_limits<double>::max()}) {
     const double back = std::strtod(csv_number(x).c_str(), nullptr);
     BOOST_TEST(back == x);
     BOOST_TEST(std::signbit(back) == std::signbit(x));
@@ -42,12 +42,12 @@ BOOST_AUTO_TEST_CASE(rows_end_in_crlf) {
 }
 
 BOOST_AUTO_TEST_CASE(the_locale_changes_nothing, *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
-  const bool there = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
-  std::setlocale(LC_ALL, "C");
-  boost::test_tools::assertion_result result(there);
-  result.message() << "locale de_DE.UTF-8 isn't installed";
-  return result;
-})) {
+                       const bool there = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
+                       std::setlocale(LC_ALL, "C");
+                       boost::test_tools::assertion_result result(there);
+                       result.message() << "locale de_DE.UTF-8 isn't installed";
+                       return result;
+                     })) {
   std::setlocale(LC_ALL, "de_DE.UTF-8");
   Csv csv;
   csv << 1234567.5 << 1234567;

@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(summary_has_the_columns_of_its_schema) {
   const std::vector<std::string> text = lines(summary_csv(example()));
   BOOST_TEST(text.size() == 4u);
   const std::string first_25 =
-      "schema,run_id,level,name,workload,precision,isa,lanes,threads,ops,variables,iterations,repetitions,seconds_median,"
+      "schema,run_id,level,name,workload,precision,isa,lanes,threads,ops,variables,iterations,repetitions,seconds_"
+      "median,"
       "ns_per_op,ns_per_op_low,ns_per_op_high,evaluations_per_second,speedup_first,speedup_previous,record_seconds,"
       "tape_bytes,peak_rss_bytes,max_relative_error,checksum,";
   BOOST_TEST(text[0].substr(0, first_25.size()) == first_25);

@@ -69,8 +69,14 @@ BOOST_AUTO_TEST_CASE(a_level_without_times_says_why) {
   BOOST_TEST(text.find("12.3 ms") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(lines_are_cut_to_the_width) {
-  for (const std::string& line : lines(command::table(example(), 30, false))) BOOST_TEST(line.size() <= 30u);
+BOOST_AUTO_TEST_CASE(a_narrow_table_leaves_columns_out_and_keeps_what_matters) {
+  for (std::size_t width : {100, 79, 60, 45}) {
+    const std::vector<std::string> text = lines(command::table(example(), width, false));
+    for (const std::string& line : text) BOOST_TEST(line.size() <= width);
+    BOOST_TEST(text[1].find("ns/op") != std::string::npos);
+    BOOST_TEST(text[1].find("x above") != std::string::npos);
+  }
+  for (const std::string& line : lines(command::table(example(), 10, false))) BOOST_TEST(line.size() <= 10u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,12 @@
 // Levels that are wrong on purpose: each kind of fault is found, named, and never given a time.
 #include "bench/verify.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <new>
@@ -10,8 +14,11 @@
 
 #include "bench/ladder.hpp"
 #include "bench/make_level.hpp"
+#include "src/exit_code.hpp"
+#include "src/subcommands.hpp"
 
 using namespace wengert::bench;
+namespace command = wengert::command;
 
 namespace {
 
@@ -75,6 +82,22 @@ bool says(const Verification& found, const std::string& words) {
   return !found.mismatches.empty() && found.mismatches.front().find(words) != std::string::npos;
 }
 
+/// What `act` writes to a standard stream.
+template <class Act>
+std::string written(int descriptor, Act act) {
+  std::FILE* file = std::tmpfile();
+  const int before = dup(descriptor);
+  dup2(fileno(file), descriptor);
+  act();
+  dup2(before, descriptor);
+  close(before);
+  std::rewind(file);
+  std::string text(100000, ' ');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(verify)
@@ -111,7 +134,9 @@ BOOST_AUTO_TEST_CASE(an_unharmed_level_passes) {
 
 BOOST_AUTO_TEST_CASE(one_bit_of_one_gradient) {
   Fault fault;
-  fault.batch = [](const Batch<double>& b) { b.gradients[7 * b.stride + 13] = one_ulp_more(b.gradients[7 * b.stride + 13]); };
+  fault.batch = [](const Batch<double>& b) {
+    b.gradients[7 * b.stride + 13] = one_ulp_more(b.gradients[7 * b.stride + 13]);
+  };
   const Verification rung = check(faulty(fault));
   BOOST_TEST(rung.wrong == 1u);
   BOOST_TEST(says(rung, "evaluation 13, gradient of input 7: "));
@@ -142,6 +167,24 @@ BOOST_AUTO_TEST_CASE(not_a_number_and_infinity) {
     fault.batch = [x](const Batch<double>& b) { b.values[0] = x; };
     BOOST_TEST(check(faulty(fault, false)).wrong == 1u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_command_names_level_node_and_both_numbers_and_exits_with_1) {
+  Fault fault;
+  fault.nodes = [](std::span<double> values, std::span<double>) { values[100] = 1234.5; };
+  const LevelInfo wrong = faulty(fault);
+  LadderOptions o = options();
+  o.iterations = 10;
+  o.levels = {&level("v3"), &wrong};
+  int code = -1;
+  const std::string text = written(1, [&] { code = command::verify_levels(o); });
+  BOOST_TEST(code == command::ExitCode::wrong);
+  BOOST_TEST(text.find("v3         ok ") == 0u);
+  BOOST_TEST(text.find("faulty     WRONG   evaluation 0, value of node 100 (softplus): 1234.5 instead of 0.") !=
+             std::string::npos);
+  o.levels = {&level("v3")};
+  written(1, [&] { code = command::verify_levels(o); });
+  BOOST_TEST(code == command::ExitCode::ok);
 }
 
 BOOST_AUTO_TEST_CASE(results_not_written) {
@@ -184,6 +227,10 @@ BOOST_AUTO_TEST_CASE(a_wrong_level_is_not_timed_and_the_others_are) {
   BOOST_TEST(run.rows[0].problem.find("value of the output") != std::string::npos);
   BOOST_TEST((run.rows[1].status == Status::complete));
   BOOST_TEST(std::isnan(figures(run, 1).speedup_first.value));
+  int code = -1;
+  const std::string text = written(2, [&] { code = command::verdict(run); });
+  BOOST_TEST(code == command::ExitCode::wrong);
+  BOOST_TEST(text.find("wengert: faulty wrong: evaluation 0, value of the output: ") == 0u);
 }
 
 // Past the evaluations that verification looks at: found by the hash of the whole batch.
@@ -204,7 +251,9 @@ BOOST_AUTO_TEST_CASE(a_bit_of_the_timed_batch) {
 
 BOOST_AUTO_TEST_CASE(a_level_without_memory_says_how_much) {
   LevelInfo large = level("v2");
-  large.make_f64 = [](const Workload&, const LevelOptions&) -> std::unique_ptr<Level<double>> { throw std::bad_alloc(); };
+  large.make_f64 = [](const Workload&, const LevelOptions&) -> std::unique_ptr<Level<double>> {
+    throw std::bad_alloc();
+  };
   LadderOptions o = options();
   o.levels = {&large, &level("v2")};
   Observer nobody;
@@ -217,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_level_without_memory_says_how_much) {
 BOOST_AUTO_TEST_CASE(stopped_after_a_repetition) {
   struct Impatient : Observer {
     int questions = 0;
-    bool stop() override { return ++questions > 6; }
+    bool stop() override { return ++questions > 10; }
   };
   LadderOptions o = options();
   o.levels = {&level("v1"), &level("v2")};

@@ -8,8 +8,8 @@ inline namespace WENGERT_ISA {
 
 // ---- polynomials ---------------------------------------------------------------------------------------------------
 
-/// c0 + c1 x + c2 x^2 + ..., given x2 = x^2: a Horner chain in x2 of the pairs c0 + c1 x, so half the latency of one in x
-/// and, where x2 is needed anyway, no operation more.
+/// c0 + c1 x + c2 x^2 + ..., given x2 = x^2: a Horner chain in x2 of the pairs c0 + c1 x, so half the latency of one in
+/// x and, where x2 is needed anyway, no operation more.
 template <Lane V, class... More>
 WENGERT_INLINE V paired(V x, V x2, typename V::Real c0, More... more) {
   if constexpr (sizeof...(more) == 0) return V(c0);

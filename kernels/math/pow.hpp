@@ -8,7 +8,7 @@
 // Minimax coefficients: computed with Sollya's fpminimax on the reduced ranges.
 #pragma once
 
-#include "kernels/lanes.hpp"
+#include "kernels/math/poly.hpp"
 
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
@@ -106,9 +106,9 @@ struct PowTables<float> {
       -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 };
 
-/// hi + lo = log2(x), relative error below 2^-63 (float: 2^-34), for finite x > 0, subnormal too.
+/// log2(x), relative error below 2^-63 (float: 2^-34), for finite x > 0, subnormal too.
 template <Lane V>
-WENGERT_INLINE void log2_extended(V x, V& hi, V& lo) {
+WENGERT_INLINE Pair<V> log2_pair(V x) {
   using Real = typename V::Real;
   using T = PowTables<Real>;
   V m, e;
@@ -121,11 +121,11 @@ WENGERT_INLINE void log2_extended(V x, V& hi, V& lo) {
   // s + s_lo = (2 / ln 2) (m - c) / (m + c)
   const V numerator = m - c, denominator = m + c, denominator_lo = m - (denominator - c);
   const V inverse = V(1) / denominator;
-  const V scaled = numerator * V(is_f64<V> ? Real(0x1.71547652b82fep+1) : Real(0x1.715476p+1));
-  V remainder = fma(numerator, V(is_f64<V> ? Real(0x1.71547652b82fep+1) : Real(0x1.715476p+1)), -scaled);
-  remainder = fma(numerator, V(is_f64<V> ? Real(0x1.777d0ffda0d24p-55) : Real(0x1.4ae0cp-25)), remainder);
-  const V s = scaled * inverse;
-  remainder = fma(-s, denominator_lo, remainder) + fma(-s, denominator, scaled);
+  const V factor(is_f64<V> ? Real(0x1.71547652b82fep+1) : Real(0x1.715476p+1));
+  const V factor_lo(is_f64<V> ? Real(0x1.777d0ffda0d24p-55) : Real(0x1.4ae0cp-25));
+  const Pair<V> scaled = two_prod(numerator, factor);
+  const V s = scaled.hi * inverse;
+  const V remainder = fma(-s, denominator_lo, fma(numerator, factor_lo, scaled.lo)) + fma(-s, denominator, scaled.hi);
 
   const V s2 = s * s;
   V p;
@@ -135,11 +135,8 @@ WENGERT_INLINE void log2_extended(V x, V& hi, V& lo) {
     p = horner(s2, 0x1.47fd4p-5f, 0x1.7a4ce8p-9f);
   }
   const V tail = fma(s * s2, p, fma(remainder, inverse, c_lo));
-  const V head = e + c_hi;  // exact; 0 or larger than |s|
-  const V sum = head + s;
-  const V error = ((head - sum) + s) + tail;
-  hi = sum + error;
-  lo = (sum - hi) + error;
+  const Pair<V> sum = fast_two_sum(e + c_hi, s);  // e + c_hi is exact; 0 or larger than |s|
+  return fast_two_sum(sum.hi, sum.lo + tail);
 }
 
 /// The cases of pow that the logarithm of |x| doesn't cover; `power` is |x|^y where that is right.
@@ -164,9 +161,8 @@ template <Lane V>
 WENGERT_INLINE V pow(V x, V y) {
   using Real = typename V::Real;
   using T = PowTables<Real>;
-  V log_hi, log_lo;
-  log2_extended(abs(x), log_hi, log_lo);
-  const V t = y * log_hi, t_lo = fma(y, log_lo, fma(y, log_hi, -t));
+  const Pair<V> exponent = log2_pair(abs(x)), product = two_prod(y, exponent.hi);
+  const V t = product.hi, t_lo = fma(y, exponent.lo, product.lo);
 
   const V magic(is_f64<V> ? Real(0x1.8p48) : Real(0x1.8p19));
   const V rounded = t + magic;

@@ -63,6 +63,17 @@ WENGERT_INLINE V high_slope(V x, V low, V high) {
   return select(isnan(x) | isnan(low) | isnan(high), nan<V>(), select((high <= x) & !(x <= low), V(1), V(0)));
 }
 
+/// d/da of logaddexp(a, b): sigmoid(a - b). In the tail an error in the difference would be one in the logarithm of the
+/// slope, so what rounding took from it is put back. 1/2 each where both are equal, +inf too; 0 where both are -inf.
+template <Lane V>
+WENGERT_INLINE V logaddexp_slope(V a, V b) {
+  const Pair<V> difference = two_sum(a, -b);
+  const V slope = sigmoid(select(a == b, V(0), difference.hi));
+  const V rest = slope * (difference.lo * sigmoid(-difference.hi));
+  const V whole = select(isfinite(rest), slope + rest, slope);
+  return select((a == b) & (a == -inf<V>()), V(0), whole);
+}
+
 /// d/db of xlogy(a, b): a / b, but 0 where a is 0; b = -0 is 0.
 template <Lane V>
 WENGERT_INLINE V xlogy_slope(V a, V b) {
@@ -94,16 +105,35 @@ WENGERT_INLINE V atan2_slope(V n, V a, V b) {
   });
 }
 
-/// The whole number that fmod or remainder y of a by b left out: (a - y) / b.
+/// The whole number that fmod or remainder y of a by b left out: (a - y) / b, where a - y may overflow.
 template <Lane V>
 WENGERT_INLINE V whole_quotient(V a, V b, V y) {
-  return rint((a - y) / b);
+  return rint(a / b - y / b);
+}
+
+/// b a^(b - 1) where b - 1 isn't `minus_1.hi` exactly or a^minus_1.hi, `power`, isn't normal: a^lo is 1 + lo log a, and
+/// half the exponent twice over- or underflows only if the slope does.
+template <Lane V>
+WENGERT_NOINLINE V pow_slope_carefully(V a, V b, Pair<V> minus_1, V power) {
+  const V size = abs(a);
+  const auto ordinary_a = (size > V(0)) & isfinite(a) & isfinite(b);
+  const auto normal = (abs(power) >= V(FormatOf<V>::min_normal)) & isfinite(power);
+  const V half = pow(size, minus_1.hi * V(0.5));
+  const V slope = select(normal | !ordinary_a, b * power, flip_sign(b * half * half, power));
+  const V exact = select(ordinary_a & isfinite(slope), fma(slope, minus_1.lo * log(size), slope), slope);
+  // What rounds to a whole exponent, and so is taken for one, needn't be.
+  const auto root = signbit(a) & (rint(b) != b);
+  return select(root & !isnan(power), select(a == V(0), b * abs(power), nan<V>()), exact);
 }
 
 /// d/da of pow(a, b): b * pow(a, b - 1), but 0 where b is 0, whatever a is.
 template <Lane V>
 WENGERT_INLINE V pow_slope(V a, V b) {
-  return select(b == V(0), V(0), b * pow(a, b - V(1)));
+  const Pair<V> minus_1 = two_sum(b, V(-1));
+  const V power = pow(a, minus_1.hi);
+  const auto normal = (abs(power) >= V(FormatOf<V>::min_normal)) & isfinite(power);
+  const V slope = rare((!normal) | (minus_1.lo != V(0)), b * power, [&] { return pow_slope_carefully(a, b, minus_1, power); });
+  return select(b == V(0), V(0), slope);
 }
 
 /// d/db of pow(a, b): log(a) * pow(a, b). 0 where the power vanishes for a >= 0 (a = 0 < b among them), NaN at (0, 0) and

@@ -16,7 +16,15 @@ const std::vector<LevelInfo>& levels() {
        make_simd<float>},
       {"v4", "threads", "v3 over blocks of evaluations on several cores", true, always, make_threads<double>,
        make_threads<float>},
+      {"v5", "planned", "the tape compiled to a program: optimised, memory planned, instructions in runs of a kind", true,
+       always, make_planned<double>, make_planned<float>},
+      {"v6", "planned, threads", "v5 on several cores", true, always, make_planned_threads<double>,
+       make_planned_threads<float>},
       {"c", "plain C", "an index tape in plain C on libm", false, always, make_c<double>, make_c<float>},
+      {"hand", "by hand", "the adjoint written by hand, scalar, on libm; the faster of g++ and clang++", false, always,
+       make_hand<double>, make_hand<float>},
+      {"hand-simd", "by hand, simd", "the adjoint written by hand over AVX-512 vectors, on libmvec", false, always,
+       make_hand_simd<double>, make_hand_simd<float>},
   };
   return all;
 }

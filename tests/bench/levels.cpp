@@ -1,0 +1,275 @@
+// Levels: the rungs of the ladder give the bits of v2, others are within 64 eps of the reference; every width, tail and
+// number of threads; and what is too big is refused.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bench/level.hpp"
+#include "bench/reference.hpp"
+#include "tests/needs.hpp"
+#include "wengert/error.hpp"
+
+using namespace wengert;
+using namespace wengert::bench;
+using wengert::test::uses_threads;
+
+namespace {
+
+template <class Real>
+struct Results {
+  std::vector<Real> values, gradients;  // [evaluation], [differentiated][evaluation]
+};
+
+template <class Real>
+std::unique_ptr<Level<Real>> make(const std::string& name, const Workload& w, const LevelOptions& options = {}) {
+  for (const LevelInfo& info : levels())
+    if (info.name == name) {
+      if constexpr (sizeof(Real) == 8) return info.make_f64(w, options);
+      else return info.make_f32(w, options);
+    }
+  throw Error(ErrorCode::bad_argument, "no level " + name);
+}
+
+/// A batch that begins at evaluation `first`, with NaN around what a level may write.
+template <class Real>
+Results<Real> evaluate(Level<Real>& level, const Workload& w, std::size_t evaluations, std::uint64_t first = 0) {
+  const std::size_t stride = evaluations + 5, outputs = w.differentiated.size();
+  const Real nan = std::nanf("");
+  std::vector<Real> inputs(w.inputs * stride, nan), values(stride, nan), gradients(outputs * stride, nan);
+  for (std::size_t i = 0; i < w.inputs; ++i)
+    for (std::size_t e = 0; e < evaluations; ++e) inputs[i * stride + e] = static_cast<Real>(w.input(first + e, i));
+  level.evaluate({.evaluations = evaluations, .stride = stride, .inputs = inputs.data(), .values = values.data(),
+                  .gradients = gradients.data()});
+  Results<Real> results;
+  results.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(evaluations));
+  for (std::size_t k = 0; k < outputs; ++k)
+    for (std::size_t e = 0; e < stride; ++e) {
+      if (e < evaluations) results.gradients.push_back(gradients[k * stride + e]);
+      else BOOST_REQUIRE(std::isnan(gradients[k * stride + e]));
+    }
+  for (std::size_t e = evaluations; e < stride; ++e) BOOST_REQUIRE(std::isnan(values[e]));
+  return results;
+}
+
+template <class Real>
+bool same_bits(const std::vector<Real>& a, const std::vector<Real>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
+}
+
+std::vector<Workload> all_workloads(std::size_t ops) {
+  std::vector<Workload> all;
+  for (const WorkloadInfo& info : workloads()) all.push_back(make_workload(info.name, {.ops = ops}));
+  all.push_back(make_workload("west", {.ops = ops, .output = Output::sum}));
+  return all;
+}
+
+template <class Real>
+void check_rungs_equal_v2() {
+  for (const Workload& w : all_workloads(203)) {
+    const std::size_t evaluations = 70;
+    const auto v2 = evaluate(*make<Real>("v2", w), w, evaluations);
+    for (const LevelInfo& info : levels()) {
+      if (!info.ladder) continue;
+      const auto got = evaluate(*make<Real>(info.name, w, {.threads = 2}), w, evaluations);
+      BOOST_TEST(same_bits(got.values, v2.values), info.name << " " << w.name << " values");
+      BOOST_TEST(same_bits(got.gradients, v2.gradients), info.name << " " << w.name << " gradients");
+    }
+  }
+}
+
+template <class Real>
+void check_against_reference(const LevelInfo& info, const Workload& w, std::size_t evaluations) {
+  const long double allowed = 64 * static_cast<long double>(std::numeric_limits<Real>::epsilon());
+  const Reference reference(w);
+  std::unique_ptr<Level<Real>> level;
+  try {
+    level = make<Real>(info.name, w);
+  } catch (const Error& error) {  // hand-simd elsewhere than on a CPU with AVX-512
+    BOOST_TEST((!info.ladder && error.code() == ErrorCode::unsupported), info.name << ": " << error.what());
+    return;
+  }
+  const auto got = evaluate(*level, w, evaluations);
+  for (std::size_t e = 0; e < evaluations; ++e) {
+    std::vector<double> x;
+    for (std::size_t i = 0; i < w.inputs; ++i) x.push_back(static_cast<Real>(w.input(e, i)));
+    const ReferenceResult want = reference.evaluate(x);
+    const std::uint32_t out = reference.output();
+    BOOST_TEST(std::fabs(got.values[e] - want.values[out]) <= allowed * want.value_scales[out],
+               info.name << " " << w.name << " evaluation " << e << ": " << got.values[e] << " instead of " << want.values[out]);
+    for (std::size_t k = 0; k < w.differentiated.size(); ++k) {
+      const std::uint32_t i = w.differentiated[k];
+      const Real slope = got.gradients[k * evaluations + e];
+      BOOST_TEST(std::fabs(slope - want.adjoints[i]) <= allowed * want.adjoint_scales[i] + std::numeric_limits<Real>::min(),
+                 info.name << " " << w.name << " evaluation " << e << ", input " << i << ": " << slope << " instead of "
+                           << want.adjoints[i]);
+    }
+  }
+}
+
+template <class Real>
+void check_nodes(const LevelInfo& info, const Workload& w) {
+  const Reference reference(w);
+  std::vector<double> x, seeds(w.variables);
+  std::vector<Real> inputs, weights(w.variables), values(w.variables), adjoints(w.variables);
+  for (std::size_t i = 0; i < w.inputs; ++i) {
+    inputs.push_back(static_cast<Real>(w.input(9, i)));
+    x.push_back(inputs.back());
+  }
+  for (std::size_t v = 0; v < w.variables; ++v) weights[v] = static_cast<Real>(seeds[v] = 0.25 * (v % 7) - 0.5);
+  if (!make<Real>(info.name, w)->nodes(inputs, weights, values, adjoints)) {
+    BOOST_TEST(!info.ladder, info.name << " keeps no nodes");
+    return;
+  }
+  const ReferenceResult want = reference.evaluate(x, seeds);
+  const long double allowed = 64 * static_cast<long double>(std::numeric_limits<Real>::epsilon());
+  for (std::size_t v = 0; v < w.variables; ++v) {
+    BOOST_TEST(std::fabs(values[v] - want.values[v]) <= allowed * want.value_scales[v],
+               info.name << " " << w.name << " value of variable " << v);
+    const bool equal = adjoints[v] == static_cast<Real>(want.adjoints[v]);  // infinities too
+    BOOST_TEST((equal || std::fabs(adjoints[v] - want.adjoints[v]) <= allowed * want.adjoint_scales[v]),
+               info.name << " " << w.name << " adjoint of variable " << v << ": " << adjoints[v] << " instead of "
+                         << want.adjoints[v]);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(level)
+
+BOOST_AUTO_TEST_CASE(registry) {
+  std::vector<std::string> rungs;
+  for (const LevelInfo& info : levels())
+    if (info.ladder) rungs.push_back(info.name);
+  const std::vector<std::string> first = {"v0", "v1", "v2", "v3", "v4"};
+  BOOST_TEST_REQUIRE(rungs.size() >= first.size());
+  BOOST_TEST(std::equal(first.begin(), first.end(), rungs.begin()));
+}
+
+BOOST_AUTO_TEST_CASE(rungs_equal_v2_f64, *uses_threads()) { check_rungs_equal_v2<double>(); }
+BOOST_AUTO_TEST_CASE(rungs_equal_v2_f32, *uses_threads()) { check_rungs_equal_v2<float>(); }
+
+BOOST_AUTO_TEST_CASE(near_reference_f64) {
+  for (const Workload& w : all_workloads(203))
+    for (const LevelInfo& info : levels()) check_against_reference<double>(info, w, 21);
+}
+BOOST_AUTO_TEST_CASE(near_reference_f32) {
+  for (const Workload& w : all_workloads(203))
+    for (const LevelInfo& info : levels()) check_against_reference<float>(info, w, 21);
+}
+
+BOOST_AUTO_TEST_CASE(west_of_any_length) {  // the hand-written levels take groups of four ops apart
+  for (std::size_t ops = 1; ops <= 12; ++ops)
+    for (const Output output : {Output::last, Output::sum})
+      for (const LevelInfo& info : levels())
+        if (!info.ladder) check_against_reference<double>(info, make_workload("west", {.ops = ops, .output = output}), 3);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_near_reference) {
+  for (const Workload& w : all_workloads(203))
+    for (const LevelInfo& info : levels()) {
+      if (info.name == "hand-simd") continue;  // no nodes, and not everywhere
+      check_nodes<double>(info, w);
+      check_nodes<float>(info, w);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_evaluations, *uses_threads()) {
+  for (const std::string name : {"v3", "v4"})
+    for (const std::string workload : {"expr", "west"}) {
+      const Workload w = make_workload(workload, {.ops = 40});
+      const auto all = evaluate(*make<double>("v2", w), w, 140);
+      for (const int lanes : {0, 16, 64}) {
+        const auto level = make<double>(name, w, {.lanes = lanes, .threads = 3});
+        for (const std::size_t evaluations : {1, 2, 15, 16, 17, 63, 64, 65, 128, 139}) {
+          const auto got = evaluate(*level, w, evaluations);
+          for (std::size_t e = 0; e < evaluations; ++e) {
+            BOOST_REQUIRE_EQUAL(got.values[e], all.values[e]);
+            for (std::size_t k = 0; k < w.differentiated.size(); ++k)
+              BOOST_REQUIRE_EQUAL(got.gradients[k * evaluations + e], all.gradients[k * 140 + e]);
+          }
+        }
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(hand_written_tails) {
+  const Workload w = make_workload("black-scholes");
+  for (const LevelInfo& info : levels())
+    if (!info.ladder)
+      for (const std::size_t evaluations : {1, 7, 8, 9, 17}) {
+        check_against_reference<double>(info, w, evaluations);
+        check_against_reference<float>(info, w, evaluations);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_threads, *uses_threads()) {
+  const Workload w = make_workload("dag", {.ops = 60});
+  const auto v2 = evaluate(*make<double>("v2", w), w, 333);
+  for (const int threads : {1, 2, 3, 5, 16}) {
+    const auto level = make<double>("v4", w, {.lanes = 8, .threads = threads});
+    BOOST_TEST(level->threads() == threads);
+    for (int again = 0; again < 3; ++again) {
+      const auto got = evaluate(*level, w, 333);
+      BOOST_TEST(same_bits(got.values, v2.values));
+      BOOST_TEST(same_bits(got.gradients, v2.gradients));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_instruction_set) {
+  const Workload w = make_workload("west", {.ops = 100, .output = Output::sum});
+  const auto v2 = evaluate(*make<double>("v2", w), w, 37);
+  for (const Isa isa : usable_isas()) {
+    const std::string text(name(isa));
+    const auto level = make<double>("v3", w, {.isa = text});
+    BOOST_TEST(level->isa() == text);
+    const auto got = evaluate(*level, w, 37);
+    BOOST_TEST(same_bits(got.values, v2.values), text);
+    BOOST_TEST(same_bits(got.gradients, v2.gradients), text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_larger_than_the_pool) {
+  const Workload w = make_workload("west", {.ops = 1'300'000});  // 2,275,100 variables
+  try {
+    make<double>("v1", w);
+    BOOST_ERROR("accepted");
+  } catch (const Error& error) {
+    BOOST_TEST((error.code() == ErrorCode::out_of_memory));
+    BOOST_TEST(std::string(error.what()).find("2097152 nodes") != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_long_graph_on_the_heap) {
+  // A chain of 500,000 ops: backward and the end of the graph must not recurse.
+  Workload w = make_workload("dag", {.ops = 1});
+  w.random_graph.constants.clear();
+  w.random_graph.steps.clear();
+  for (std::uint32_t k = 0; k < 500'000; ++k) w.random_graph.steps.push_back({RandomGraph::sub, 49 + k, 0, 0});
+  w.variables = 50 + 500'000 + 1;
+  const auto v0 = evaluate(*make<double>("v0", w), w, 1);
+  const auto v2 = evaluate(*make<double>("v2", w), w, 1);
+  BOOST_TEST(same_bits(v0.values, v2.values));
+  BOOST_TEST(same_bits(v0.gradients, v2.gradients));
+  BOOST_TEST(v0.gradients[0] == 1 - 500'000.0 * 500'001 / 2);  // x0 is taken away k times from result k
+}
+
+BOOST_AUTO_TEST_CASE(bad_options) {
+  const Workload w = make_workload("expr");
+  const auto code = [&](const std::string& level, const LevelOptions& options) {
+    try {
+      make<double>(level, w, options);
+    } catch (const Error& error) {
+      return static_cast<int>(error.code());
+    }
+    return -1;
+  };
+  BOOST_TEST(code("v4", {.threads = 0}) == static_cast<int>(ErrorCode::bad_argument));
+  BOOST_TEST(code("v3", {.isa = "mmx"}) == static_cast<int>(ErrorCode::bad_argument));
+  BOOST_TEST(code("v3", {.lanes = 7}) == static_cast<int>(ErrorCode::bad_size));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -135,10 +135,12 @@ BOOST_AUTO_TEST_CASE(a_body_may_use_the_pool) {
 }
 
 BOOST_AUTO_TEST_CASE(ends_while_idle_and_unused) {
+  std::atomic<int> chunks{0};
   for (int k = 0; k < 50; ++k) {
     WorkerPool pool(3);
-    if (k % 2) pool.run(3, [](unsigned, std::size_t, std::size_t) {});
+    if (k % 2) pool.run(3, [&](unsigned, std::size_t, std::size_t) { ++chunks; });
   }
+  BOOST_TEST(chunks == 25 * 3);
 }
 
 BOOST_AUTO_TEST_CASE(no_threads_is_refused) {

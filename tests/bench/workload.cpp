@@ -209,7 +209,8 @@ BOOST_AUTO_TEST_CASE(dag_numbers_are_worth_comparing) {
           ++all;
         }
       }
-      BOOST_TEST(good >= 0.95 * static_cast<double>(all), ops << " ops, seed " << seed << ": " << good << " of " << all);
+      // An input whose one use is to be subtracted once has slope 1 - 1 = 0.
+      BOOST_TEST(good >= 0.9 * static_cast<double>(all), ops << " ops, seed " << seed << ": " << good << " of " << all);
       BOOST_TEST(alive >= 0.9 * 20 * static_cast<double>(w.variables), ops << " ops, seed " << seed);
     }
 }

@@ -13,16 +13,23 @@ inline namespace WENGERT_ISA {
 
 // ---- products of parts ---------------------------------------------------------------------------------------------
 
-/// head (1 + rest), |rest| below 1/2: a product of such pairs, rounded at its end, has lost little more than one rounding.
+/// head (1 + rest), |rest| below 1/2.
 template <Lane V>
 struct Grown {
   V head, rest;
-
-  WENGERT_INLINE friend Grown operator*(Grown a, Grown b) {
-    return {a.head * b.head, fma(a.rest, b.rest, a.rest) + b.rest};
-  }
-  WENGERT_INLINE V rounded() const { return fma(head, rest, head); }
 };
+template <Lane V>
+WENGERT_INLINE V rounded(Grown<V> a) {
+  return fma(a.head, a.rest, a.head);
+}
+/// a b, having lost what rounding twice may lose; a float, whose parts know less of what follows its last place, once.
+template <Lane V>
+WENGERT_INLINE V product(Grown<V> a, Grown<V> b) {
+  const V rest = fma(a.rest, b.rest, a.rest) + b.rest;
+  if constexpr (is_f64<V>) return rounded(Grown<V>{a.head * b.head, rest});
+  const Pair<V> head = two_prod(a.head, b.head);
+  return head.hi + fma(head.hi, rest, head.lo);
+}
 
 /// c_k + c_(k+1) d + ... over the rows k, k+1, ... of a table, in the column `piece` mod 16: a Horner chain of pairs.
 template <int k, Lane V, int n>
@@ -38,25 +45,32 @@ WENGERT_INLINE V rows_from(const typename V::Real (&table)[n][16], typename V::I
 
 // ---- e^(-x^2) ------------------------------------------------------------------------------------------------------
 
-/// e^(x + low) = 2^k (grown), |low| <= ulp(x): the steps of exp with a low part of the argument, and what rounding took
-/// from the table's power of two put back. k is 0 where x is `ordinary`.
+/// e^(a b) = 2^k (grown): the steps of exp, with the product's rounding error and what rounding took from the table's power
+/// of two put back. k is 0 if `ordinary`, which |a b| <= ExpTable::ordinary must be, and else n rounded down.
 template <Lane V>
-struct ExpOfSum {
+struct ExpOfProduct {
   Grown<V> grown;
   V n;
 };
 template <Lane V, bool ordinary>
-WENGERT_INLINE ExpOfSum<V> exp_of_sum(V x, V low) {
+WENGERT_INLINE ExpOfProduct<V> exp_of_product_parts(V a, V b) {
   using Int = typename V::Int;
-  ExpReduced<V> a = exp_reduce(x);
-  a.r = a.r + low;
-  return {{exp_power<V>(ordinary ? a.index : a.index & Int(15)), exp_rest<true>(a)}, a.n};
+  const Pair<V> x = two_prod(a, b);
+  ExpReduced<V> reduced = exp_reduce(x.hi);
+  reduced.r = reduced.r + x.lo;
+  const V power = exp_power<V>(ordinary ? reduced.index : reduced.index & Int(15));
+  return {{power, exp_rest<true>(reduced)}, reduced.n};
 }
-/// e^(-x^2) for |x| <= GaussRange::ordinary.
+/// e^(a b) for |a b| <= ExpTable::ordinary.
 template <Lane V>
-WENGERT_INLINE Grown<V> gauss_ordinary(V x) {
-  const Pair<V> square = two_prod(x, x);
-  return exp_of_sum<V, true>(-square.hi, -square.lo).grown;
+WENGERT_INLINE Grown<V> exp_of_product(V a, V b) {
+  return exp_of_product_parts<V, true>(a, b).grown;
+}
+/// factor e^(a b) for |a b| < 800 (float: 128), rounded once more where the result is subnormal.
+template <Lane V>
+WENGERT_INLINE V exp_of_product_scaled(V a, V b, Grown<V> factor) {
+  const ExpOfProduct<V> e = exp_of_product_parts<V, false>(a, b);
+  return scale_floor(product(e.grown, factor), e.n);
 }
 
 /// Bounds on |x|: up to `ordinary`, e^(-x^2) is normal; from `nothing` on, e^(-x^2) and erfc(x) are less than half of the
@@ -72,13 +86,6 @@ struct GaussRange<float> {
   static constexpr float ordinary = 9.25f, nothing = 10.25f;
 };
 
-/// factor * e^(-x^2) for |x| <= GaussRange::nothing, rounded once more where the result is subnormal.
-template <Lane V>
-WENGERT_INLINE V gauss_scaled(V x, Grown<V> factor) {
-  const Pair<V> square = two_prod(x, x);
-  const ExpOfSum<V> e = exp_of_sum<V, false>(-square.hi, -square.lo);
-  return scale_floor((e.grown * factor).rounded(), e.n);
-}
 /// |x|, at most `limit`; `limit` for NaN.
 template <Lane V>
 WENGERT_INLINE V clamped_abs(V x, V limit) {
@@ -89,38 +96,48 @@ WENGERT_INLINE V clamped_abs(V x, V limit) {
 template <Lane V>
 WENGERT_NOINLINE V gauss_everywhere(V x) {
   const V a = clamped_abs(x, V(GaussRange<typename V::Real>::nothing));
-  return select(isnan(x), x, gauss_scaled(a, Grown<V>{V(1), V(0)}));
+  return select(isnan(x), x, exp_of_product_scaled(-a, a, Grown<V>{V(1), V(0)}));
 }
 
 /// e^(-x^2).
 template <Lane V>
 WENGERT_INLINE V gauss(V x) {
-  return rare(beyond(x, V(GaussRange<typename V::Real>::ordinary)), gauss_ordinary(x).rounded(),
+  return rare(beyond(x, V(GaussRange<typename V::Real>::ordinary)), rounded(exp_of_product(-x, x)),
               [&] { return gauss_everywhere(x); });
 }
 
 // ---- erfc ----------------------------------------------------------------------------------------------------------
 
+/// The piece of the table for the x with x + shift = y.
+template <Lane V>
+WENGERT_INLINE typename V::Int erfcx_piece(V y) {
+  return srl<FormatOf<V>::mantissa_bits - 2>(bits(y));
+}
+/// erfcx at the distance d from the middle of a piece.
+template <Lane V>
+WENGERT_INLINE Grown<V> erfcx_near(typename V::Int piece, V d) {
+  using T = ErfTable<typename V::Real>;
+  return {lookup16<V>(T::erfcx[0], piece), d * rows_from<1>(T::erfcx, piece, d, d * d)};
+}
 /// erfcx(x) for 0 <= x < GaussRange::nothing.
 template <Lane V>
 WENGERT_INLINE Grown<V> erfcx_of_positive(V x) {
   using T = ErfTable<typename V::Real>;
-  const auto piece = srl<FormatOf<V>::mantissa_bits - 2>(bits(x + V(T::shift)));
-  const V d = x - lookup16<V>(T::erfcx_middle, piece);
-  return {lookup16<V>(T::erfcx[0], piece), d * rows_from<1>(T::erfcx, piece, d, d * d)};
+  const auto piece = erfcx_piece(x + V(T::shift));
+  return erfcx_near(piece, x - lookup16<V>(T::erfcx_middle, piece));
 }
 
 template <Lane V>
 WENGERT_NOINLINE V erfc_everywhere(V x) {
   const V a = clamped_abs(x, V(GaussRange<typename V::Real>::nothing));
-  const V y = gauss_scaled(a, erfcx_of_positive(a));
+  const V y = exp_of_product_scaled(-a, a, erfcx_of_positive(a));
   return select(isnan(x), x, select(x < V(0), V(2) - y, y));
 }
 
 /// erfc x = 1 - erf x.
 template <Lane V>
 WENGERT_INLINE V erfc(V x) {
-  const V y = (gauss_ordinary(x) * erfcx_of_positive(abs(x))).rounded();
+  const V y = product(exp_of_product(-x, x), erfcx_of_positive(abs(x)));
   return rare(beyond(x, V(GaussRange<typename V::Real>::ordinary)), select(x < V(0), V(2) - y, y),
               [&] { return erfc_everywhere(x); });
 }

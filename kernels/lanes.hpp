@@ -65,6 +65,7 @@ struct Vec {
   using Int = kernels::Int<Real, N>;
   using Scalar = Vec<Real, 1>;  // one lane of it: what per_lane hands to its function
   static constexpr int lanes = N;
+  static constexpr int step = N;  // numbers in memory
   typename Ops::Raw v;
 
   Vec() = default;
@@ -118,9 +119,9 @@ struct Format<float> {
   static constexpr float inf = __builtin_inff(), nan = __builtin_nanf(""), max = 0x1.fffffep127f,
                          min_normal = 0x1p-126f, epsilon = 0x1p-23f;
 };
-template <Lane V>
+template <class V>
 using FormatOf = Format<typename V::Real>;
-template <Lane V>
+template <class V>
 inline constexpr bool is_f64 = FormatOf<V>::is_double;
 
 // ---- operations with one rounding or none --------------------------------------------------------------------------
@@ -150,9 +151,24 @@ template <Lane V>
 WENGERT_INLINE V trunc(V a) {
   return V::of(V::Ops::trunc(a.v));
 }
+/// a > b ? a : b, so b where either is NaN or both are zeros.
+template <Lane V>
+WENGERT_INLINE V max(V a, V b) {
+  return V::of(V::Ops::max(a.v, b.v));
+}
+/// a < b ? a : b.
+template <Lane V>
+WENGERT_INLINE V min(V a, V b) {
+  return V::of(V::Ops::min(a.v, b.v));
+}
 template <Lane V>
 WENGERT_INLINE typename V::Mask isnan(V a) {
   return {V::Ops::unordered(a.v, a.v)};
+}
+/// isnan(a) | isnan(b), in one comparison.
+template <Lane V>
+WENGERT_INLINE typename V::Mask nan_in_either(V a, V b) {
+  return {V::Ops::unordered(a.v, b.v)};
 }
 template <class Real, int N>
 WENGERT_INLINE Vec<Real, N> select(Mask<Real, N> m, Vec<Real, N> yes, Vec<Real, N> no) {

@@ -78,6 +78,8 @@ struct Native<Real_, 1> {
     if constexpr (sizeof(Real) == 8) return __builtin_trunc(a);
     else return __builtin_truncf(a);
   }
+  static Raw max(Raw a, Raw b) { return a > b ? a : b; }
+  static Raw min(Raw a, Raw b) { return a < b ? a : b; }
   static RawMask lt(Raw a, Raw b) { return a < b; }
   static RawMask le(Raw a, Raw b) { return a <= b; }
   static RawMask eq(Raw a, Raw b) { return a == b; }
@@ -154,6 +156,8 @@ struct Native<double, 4> {
   static Raw floor(Raw a) { return _mm256_floor_pd(a); }
   static Raw ceil(Raw a) { return _mm256_ceil_pd(a); }
   static Raw trunc(Raw a) { return _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw max(Raw a, Raw b) { return _mm256_max_pd(a, b); }
+  static Raw min(Raw a, Raw b) { return _mm256_min_pd(a, b); }
   static RawMask lt(Raw a, Raw b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm256_cmp_pd(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
@@ -229,6 +233,8 @@ struct Native<float, 8> {
   static Raw floor(Raw a) { return _mm256_floor_ps(a); }
   static Raw ceil(Raw a) { return _mm256_ceil_ps(a); }
   static Raw trunc(Raw a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw max(Raw a, Raw b) { return _mm256_max_ps(a, b); }
+  static Raw min(Raw a, Raw b) { return _mm256_min_ps(a, b); }
   static RawMask lt(Raw a, Raw b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
@@ -291,6 +297,8 @@ struct Native<double, 8> {
   static Raw floor(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
   static Raw ceil(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
   static Raw trunc(Raw a) { return _mm512_maskz_roundscale_pd(0xff, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw max(Raw a, Raw b) { return _mm512_max_pd(a, b); }
+  static Raw min(Raw a, Raw b) { return _mm512_min_pd(a, b); }
   static RawMask lt(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
@@ -346,6 +354,8 @@ struct Native<float, 16> {
   static Raw floor(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
   static Raw ceil(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
   static Raw trunc(Raw a) { return _mm512_maskz_roundscale_ps(0xffff, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static Raw max(Raw a, Raw b) { return _mm512_max_ps(a, b); }
+  static Raw min(Raw a, Raw b) { return _mm512_min_ps(a, b); }
   static RawMask lt(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
   static RawMask le(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
   static RawMask eq(Raw a, Raw b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }

@@ -163,8 +163,7 @@ WENGERT_INLINE V exp_ordinary(V x) {
 /// x within [low, high]; low for NaN, as an index must be an index.
 template <Lane V>
 WENGERT_INLINE V within(V x, V low, V high) {
-  const V above = select(x > low, x, low);
-  return select(above < high, above, high);
+  return min(max(x, low), high);
 }
 
 /// 2^-halvings e^x for every x, rounding once where the result is subnormal.

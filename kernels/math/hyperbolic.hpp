@@ -26,7 +26,7 @@ WENGERT_INLINE V tanh_small(V x) {
 template <Lane V>
 WENGERT_INLINE V tanh(V x) {
   const V far(is_f64<V> ? 20 : 10), magnitude = abs(x);  // tanh is 1 from here on
-  const V a = select(magnitude > far, far, magnitude);
+  const V a = min(far, magnitude);                       // NaN if that is
   const ExpReduced<V> e = exp_reduce(a + a);
   const V power = exp_power<V>(e.index);
   const V large = V(1) - V(2) / (power + fma(power, exp_rest(e), V(1)));

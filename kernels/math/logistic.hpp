@@ -12,9 +12,7 @@ template <Lane V>
 WENGERT_INLINE V sigmoid(V x) {
   const ExpReduced<V> a = exp_reduce(-x);
   const V power = exp_power<V>(a.index);
-  const auto negative = x < V(0);  // so power is 1 or more, but for rounding
-  const V large = select(negative, power, V(1)), small = select(negative, V(1), power);
-  const V y = V(1) / (large + fma(power, exp_rest<true>(a), small));
+  const V y = V(1) / (max(power, V(1)) + fma(power, exp_rest<true>(a), min(power, V(1))));
   return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), y,
               [&] { return select(x > V(0), V(1), exp_everywhere(x)); });
 }
@@ -22,106 +20,116 @@ WENGERT_INLINE V sigmoid(V x) {
 template <class Real>
 struct UnitLogTable;
 
-// 1/c for c near 1 + i/15.49 and log c: as in LogTable, each 1/c chosen so that log c is a number almost exactly.
+// 1/c for c near 1 + i/16 and log c: as in LogTable, each 1/c chosen so that log c is a number almost exactly.
 template <>
 struct UnitLogTable<double> {
   alignas(64) static constexpr double inverse[16] = {1,
-                                                     0x1.e14bce3f2467p-1,
-                                                     0x1.c553f82903112p-1,
-                                                     0x1.ac9843d784b4fp-1,
-                                                     0x1.96e0277639189p-1,
-                                                     0x1.8366a161ec308p-1,
-                                                     0x1.71041f2bb985p-1,
-                                                     0x1.60fb53f184102p-1,
-                                                     0x1.5169ee25dd7a5p-1,
-                                                     0x1.43ee2f0dd40b6p-1,
-                                                     0x1.36d8bf28cd53bp-1,
-                                                     0x1.2b66d56769af4p-1,
-                                                     0x1.2066ae420394ep-1,
-                                                     0x1.164489da6b115p-1,
-                                                     0x1.0ce9f80560175p-1,
-                                                     0x1.044fd55fac5bbp-1};
+                                                     0x1.e239c1bbfe0bcp-1,
+                                                     0x1.c7897180afd84p-1,
+                                                     0x1.af3e6479f1643p-1,
+                                                     0x1.99a688e22be7ep-1,
+                                                     0x1.863d788ead772p-1,
+                                                     0x1.7442316dbf804p-1,
+                                                     0x1.63f5c4c04febap-1,
+                                                     0x1.55291a5252541p-1,
+                                                     0x1.47c847c9e14bbp-1,
+                                                     0x1.3b502db457325p-1,
+                                                     0x1.2f71a03b55892p-1,
+                                                     0x1.2497769837505p-1,
+                                                     0x1.1a8eb5091334ep-1,
+                                                     0x1.10df1dd92398ep-1,
+                                                     0x1.08559299a1f81p-1};
   alignas(64) static constexpr double log_c[16] = {0,
-                                                   0x1.fa9be76bba531p-5,
-                                                   0x1.f284cf228ce81p-4,
-                                                   0x1.6c2911d56b49fp-3,
-                                                   0x1.d6aa5d55ae6a5p-3,
-                                                   0x1.1d8eab384174p-2,
-                                                   0x1.4f580ea060e7bp-2,
-                                                   0x1.7cd58586dc1e9p-2,
-                                                   0x1.ab05df02ac976p-2,
-                                                   0x1.d4c874d1c5cc5p-2,
-                                                   0x1.ff005fef5cd4ap-2,
-                                                   0x1.12b52c7908105p-1,
-                                                   0x1.25dfb67614a6cp-1,
-                                                   0x1.382ff65446e4fp-1,
-                                                   0x1.49b19d6d0049ep-1,
-                                                   0x1.5a56e7f985876p-1};
+                                                   0x1.eacdb6a9ef27ep-5,
+                                                   0x1.de9beec2f277cp-4,
+                                                   0x1.5f8aac6fe60b6p-3,
+                                                   0x1.c8bed1143332dp-3,
+                                                   0x1.161472e4ce595p-2,
+                                                   0x1.4662b6e005954p-2,
+                                                   0x1.743af5dd88305p-2,
+                                                   0x1.9fb6f86ea233fp-2,
+                                                   0x1.c8ad9f68945f9p-2,
+                                                   0x1.f064744ce462ep-2,
+                                                   0x1.0bd7701c2860cp-1,
+                                                   0x1.1e7ce671292d9p-1,
+                                                   0x1.305acc40b6723p-1,
+                                                   0x1.4236af1f312b2p-1,
+                                                   0x1.527d07c12851ep-1};
 };
 template <>
 struct UnitLogTable<float> {
   alignas(64) static constexpr float inverse[16] = {1,
-                                                    0x1.e0ccd4p-1f,
-                                                    0x1.c5125ep-1f,
-                                                    0x1.ac9b1ap-1f,
-                                                    0x1.96eb86p-1f,
-                                                    0x1.82eef8p-1f,
-                                                    0x1.715b6ap-1f,
-                                                    0x1.6090b6p-1f,
-                                                    0x1.51b8c6p-1f,
-                                                    0x1.43b15ap-1f,
-                                                    0x1.376ca2p-1f,
-                                                    0x1.2b85eep-1f,
-                                                    0x1.2090e2p-1f,
-                                                    0x1.1672d6p-1f,
-                                                    0x1.0cd9c4p-1f,
-                                                    0x1.040ca6p-1f};
+                                                    0x1.e227b8p-1f,
+                                                    0x1.c75b5ap-1f,
+                                                    0x1.af5508p-1f,
+                                                    0x1.99a968p-1f,
+                                                    0x1.8649f8p-1f,
+                                                    0x1.741028p-1f,
+                                                    0x1.63e294p-1f,
+                                                    0x1.55a116p-1f,
+                                                    0x1.4764fp-1f,
+                                                    0x1.3b544ep-1f,
+                                                    0x1.2f7f74p-1f,
+                                                    0x1.24c974p-1f,
+                                                    0x1.1a5a5cp-1f,
+                                                    0x1.10d74p-1f,
+                                                    0x1.082812p-1f};
   alignas(64) static constexpr float log_c[16] = {0,
-                                                  0x1.018722p-4f,
-                                                  0x1.f4d5b8p-4f,
-                                                  0x1.6c1b84p-3f,
-                                                  0x1.d67124p-3f,
-                                                  0x1.1ecb28p-2f,
-                                                  0x1.4e65fp-2f,
-                                                  0x1.7e0bp-2f,
-                                                  0x1.aa16b4p-2f,
-                                                  0x1.d588d4p-2f,
-                                                  0x1.fd19a8p-2f,
-                                                  0x1.128002p-1f,
-                                                  0x1.2594dp-1f,
-                                                  0x1.37dacep-1f,
-                                                  0x1.49d078p-1f,
-                                                  0x1.5adb1ep-1f};
+                                                  0x1.ec002ap-5f,
+                                                  0x1.e03a74p-4f,
+                                                  0x1.5f1f2cp-3f,
+                                                  0x1.c8b076p-3f,
+                                                  0x1.15f3a8p-2f,
+                                                  0x1.46ec64p-2f,
+                                                  0x1.74722cp-2f,
+                                                  0x1.9e4f16p-2f,
+                                                  0x1.c9e428p-2f,
+                                                  0x1.f0570ep-2f,
+                                                  0x1.0bc01cp-1f,
+                                                  0x1.1e2574p-1f,
+                                                  0x1.30b9bp-1f,
+                                                  0x1.424572p-1f,
+                                                  0x1.52d532p-1f};
 };
 
-/// log1p(t) + more for 0 <= t <= 1: no exponent to take apart, and 1 + t is never rounded.
+/// log1p(t) + more for 0 <= t <= 1, given `near`, within 3% of t: there is no exponent to take apart, 1 + t is never
+/// rounded, and the table needn't wait for t.
 template <Lane V>
-WENGERT_INLINE V log1p_unit(V t, V more) {
+WENGERT_INLINE V log1p_unit(V t, V near, V more) {
   using T = UnitLogTable<typename V::Real>;
-  const V round_to_1(is_f64<V> ? 0x1.8p52 : 0x1.8p23);
-  const auto index = bits(fma(t, V(15.49), round_to_1));  // 0 ... 15
+  const auto index = bits(min(near, V(0.96)) + V(round_to_16th<V>));  // near * 16 to the nearest of 0 ... 15
   const V inverse = lookup16<V>(T::inverse, index);
   const V r = fma(t, inverse, inverse - V(1));
   return (more + lookup16<V>(T::log_c, index)) + log1p_rest(r, r);
 }
 
+/// log1p(e^x) + more for -ExpTable::ordinary <= x <= 0.
+template <Lane V>
+WENGERT_INLINE V log1p_exp_ordinary(V x, V more) {
+  const ExpReduced<V> a = exp_reduce(x);
+  const V power = exp_power<V>(a.index);
+  return log1p_unit(fma(power, exp_rest(a), power), power, more);
+}
+template <Lane V>
+WENGERT_INLINE V log1p_exp_everywhere(V x, V more) {
+  const V t = exp_everywhere(x);
+  return log1p_unit(t, t, more);
+}
+
 /// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
 template <Lane V>
 WENGERT_INLINE V softplus(V x) {
-  const V a = -abs(x), positive = select(x > V(0), x, V(0));
-  return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), log1p_unit(exp_ordinary(a), positive),
-              [&] { return log1p_unit(exp_everywhere(a), positive); });
+  const V a = minus_abs(x), positive = max(V(0), x);  // keeps NaN
+  return rare(below(a, V(-ExpTable<typename V::Real>::ordinary)), log1p_exp_ordinary(a, positive),
+              [&] { return log1p_exp_everywhere(a, positive); });
 }
 
 /// log(e^a + e^b) = max(a, b) + log1p(e^-|a - b|).
 template <Lane V>
 WENGERT_INLINE V logaddexp(V a, V b) {
-  const V difference = -abs(a - b), larger = select(a < b, b, a);
-  return rare(beyond(difference, V(ExpTable<typename V::Real>::ordinary)), log1p_unit(exp_ordinary(difference), larger),
-              [&] {
-                const V y = log1p_unit(exp_everywhere(difference), larger);
-                return select(a == b, a, y);  // both infinite
-              });
+  const V difference = minus_abs(a - b), larger = max(a, b);
+  return rare(below(difference, V(-ExpTable<typename V::Real>::ordinary)), log1p_exp_ordinary(difference, larger),
+              [&] { return select(a == b, a, log1p_exp_everywhere(difference, larger)); });  // both infinite
 }
 
 /// log(x / (1 - x)). The quotient is taken to twice the precision, for where it is near 1.

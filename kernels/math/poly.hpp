@@ -55,5 +55,16 @@ WENGERT_INLINE typename V::Mask beyond(V a, V limit) {
   return bits(abs(a)) > bits(limit);
 }
 
+/// -|a|.
+template <Lane V>
+WENGERT_INLINE V minus_abs(V a) {
+  return from_bits<V>(bits(a) | typename V::Int(sign_bit<V>));
+}
+/// a < limit or NaN, for a <= -0 and limit < 0.
+template <Lane V>
+WENGERT_INLINE typename V::Mask below(V a, V limit) {
+  return bits(a) > bits(limit);
+}
+
 }  // namespace WENGERT_ISA
 }  // namespace wengert::kernels

@@ -99,7 +99,7 @@ WENGERT_INLINE V normal_icdf(V p) {
 /// erfcx where |x| > GaussRange::ordinary: the asymptotic series (Abramowitz and Stegun 7.1.23); below, 2 e^(x^2).
 template <Lane V>
 WENGERT_NOINLINE V erfcx_everywhere(V x) {
-  const V above = select(x > V(-28), x, V(-28));
+  const V lowest(-GaussRange<typename V::Real>::nothing), above = select(x > lowest, x, lowest);
   const V below = exp_of_product_scaled(above, above, Grown<V>{V(2), V(0)});
   const V inverse = V(1) / x, u = inverse * inverse;
   const V series = u * horner(u, -0.5, 0.75, -1.875, 6.5625, -29.53125, 162.421875, -1055.7421875);

@@ -31,18 +31,6 @@ WENGERT_INLINE V product(Grown<V> a, Grown<V> b) {
   return head.hi + fma(head.hi, rest, head.lo);
 }
 
-/// c_k + c_(k+1) d + ... over the rows k, k+1, ... of a table, in the column `piece` mod 16: a Horner chain of pairs.
-template <int k, Lane V, int n>
-WENGERT_INLINE V rows_from(const typename V::Real (&table)[n][16], typename V::Int piece, V d, V d2) {
-  const V c = lookup16<V>(table[k], piece);
-  if constexpr (k + 1 == n) return c;
-  else {
-    const V pair = fma(d, lookup16<V>(table[k + 1], piece), c);
-    if constexpr (k + 2 == n) return pair;
-    else return fma(d2, rows_from<k + 2>(table, piece, d, d2), pair);
-  }
-}
-
 // ---- e^(-x^2) ------------------------------------------------------------------------------------------------------
 
 /// e^(a b) = 2^k (grown): the steps of exp, with the product's rounding error and what rounding took from the table's power

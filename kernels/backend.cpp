@@ -2,26 +2,17 @@
 #include "kernels/backend.hpp"
 
 #include "kernels/eager.hpp"
+#include "kernels/instruction_table.hpp"
 #include "kernels/sweeps.hpp"
+#include "kernels/widths.hpp"
 
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
 
-template <class Real>
-struct Widths {
-#if defined(WENGERT_ISA_AVX512)
-  static constexpr int lanes = 64 / sizeof(Real);
-#elif defined(WENGERT_ISA_AVX2)
-  static constexpr int lanes = 32 / sizeof(Real);
-#else
-  static constexpr int lanes = 1;
-#endif
-};
-
 /// The one-lane backends serve the eager tape too: a sweep of width 1 has a loop of its own.
 template <class Real, bool forward>
 void sweep(const Sweep<Real>& s) {
-  using V = Vec<Real, Widths<Real>::lanes>;
+  using V = Widest<Real>;
   if constexpr (V::lanes == 1) {
     if (s.width == 1) {
       if constexpr (forward) return sweeps::forward<V, true>(s);
@@ -35,10 +26,10 @@ void sweep(const Sweep<Real>& s) {
 template <class Real>
 constexpr Backend<Real> make_backend() {
   Backend<Real> b{};
-  b.lanes = Widths<Real>::lanes;
+  b.lanes = Widest<Real>::lanes;
   b.forward = sweep<Real, true>;
   b.backward = sweep<Real, false>;
-  if constexpr (Widths<Real>::lanes == 1) {
+  if constexpr (Widest<Real>::lanes == 1) {
     b.value = eager::value<Real>;
     b.partials = eager::partials<Real>;
     b.forward_op = eager::forward_op<Real>;
@@ -51,7 +42,23 @@ constexpr Backend<Real> make_backend() {
 
 #define WENGERT_JOIN_(a, b) a##b
 #define WENGERT_JOIN(a, b) WENGERT_JOIN_(a, b)
-const Backend<double> WENGERT_JOIN(WENGERT_ISA, _f64) = make_backend<double>();
-const Backend<float> WENGERT_JOIN(WENGERT_ISA, _f32) = make_backend<float>();
+
+template <class Real>
+constexpr Backend<Real> with_instructions(const InstructionTable<Real>& many, const InstructionTable<Real>* single) {
+  Backend<Real> b = make_backend<Real>();
+  b.instructions = &many;
+  b.single_instructions = single;
+  return b;
+}
+
+#ifdef WENGERT_SINGLE_INSTRUCTIONS
+#define WENGERT_SINGLE(real) &WENGERT_JOIN(WENGERT_ISA, _single_instructions_##real)
+#else
+#define WENGERT_SINGLE(real) nullptr
+#endif
+const Backend<double> WENGERT_JOIN(WENGERT_ISA, _f64) =
+    with_instructions<double>(WENGERT_JOIN(WENGERT_ISA, _instructions_f64), WENGERT_SINGLE(f64));
+const Backend<float> WENGERT_JOIN(WENGERT_ISA, _f32) =
+    with_instructions<float>(WENGERT_JOIN(WENGERT_ISA, _instructions_f32), WENGERT_SINGLE(f32));
 
 }  // namespace wengert::kernels

@@ -24,8 +24,14 @@ struct Sweep {
 };
 
 template <class Real>
+struct InstructionTable;
+
+template <class Real>
 struct Backend {
   int lanes;  ///< of one vector
+
+  const InstructionTable<Real>* instructions;         ///< of programs, over slots of any number of vectors
+  const InstructionTable<Real>* single_instructions;  ///< over slots of one number; null where it has none
 
   void (*forward)(const Sweep<Real>&);
   void (*backward)(const Sweep<Real>&);

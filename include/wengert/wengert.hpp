@@ -9,6 +9,8 @@
 
 #include "wengert/error.hpp"
 #include "wengert/ops.hpp"
+#include "wengert/program.hpp"
+#include "wengert/replay.hpp"
 #include "wengert/tape.hpp"
 #include "wengert/var.hpp"
 #include "wengert/version.hpp"

@@ -1,0 +1,43 @@
+// A workload compiled to a program: what levels v5 and v6 replay.
+#pragma once
+
+#include "bench/recorded.hpp"
+#include "wengert/replay.hpp"
+
+namespace wengert::bench {
+
+template <class Real>
+class PlannedLevel final : public Level<Real> {
+ public:
+  PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads)
+      : recorded_(workload),
+        program_(timed_compile()),
+        replay_(program_, {options.isa, threads, static_cast<std::size_t>(options.lanes), {}}) {}
+
+  void evaluate(const Batch<Real>& batch) override {
+    replay_.gradient(batch.evaluations, columns(batch.inputs, batch.stride), columns(batch.values, batch.stride),
+                     columns(batch.gradients, batch.stride));
+  }
+
+  double record_seconds() const override { return recorded_.seconds; }
+  double compile_seconds() const override { return compile_seconds_; }
+  std::size_t tape_bytes() const override { return program_.statistics().bytes + replay_.bytes(); }
+  int lanes() const override { return static_cast<int>(replay_.lanes()); }
+  int threads() const override { return static_cast<int>(replay_.threads()); }
+  std::string isa() const override { return replay_.isa(); }
+
+ private:
+  Program<Real> timed_compile() {
+    const auto start = std::chrono::steady_clock::now();
+    Program<Real> program = compile(recorded_.tape, recorded_.output, {recorded_.differentiated});
+    compile_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return program;
+  }
+
+  Recorded<Real> recorded_;
+  double compile_seconds_ = 0;
+  Program<Real> program_;
+  Replay<Real> replay_;
+};
+
+}  // namespace wengert::bench

@@ -1,0 +1,85 @@
+// wengert/program.hpp: a tape made ready to be replayed on many inputs.
+//
+//   wengert::NaiveTape<double> tape;
+//   wengert::Id x = tape.input(1.0), y = tape.input(2.0);
+//   wengert::Id f = tape.softplus(tape.mul(tape.add(x, y), x));
+//   wengert::Program<double> program = wengert::compile(tape, f);
+//   std::puts(program.describe().c_str());
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "wengert/api.hpp"
+#include "wengert/tape.hpp"
+
+namespace wengert {
+
+namespace plan {
+template <class Real>
+struct ProgramData;
+}
+
+struct CompileOptions {
+  /// The inputs whose derivatives are asked for, as ids of the tape; all inputs where nothing is given. Inputs that are left
+  /// out cost no derivative work.
+  std::optional<std::vector<Id>> differentiated;
+};
+
+/// What compiling made of a tape: how much each pass bought.
+struct ProgramStatistics {
+  std::size_t inputs = 0, outputs = 0, differentiated = 0;
+  std::size_t recorded_ops = 0;       ///< on the tape
+  std::size_t dead_ops = 0;           ///< no output depends on them
+  std::size_t constant_ops = 0;       ///< computed once, now
+  std::size_t common_ops = 0;         ///< the value of an earlier op
+  std::size_t passive_ops = 0;        ///< run, but with no adjoint work
+  std::size_t forward_instructions = 0, backward_instructions = 0;
+  std::size_t forward_runs = 0, backward_runs = 0;  ///< stretches of instructions of one kind
+  std::size_t variables = 0;          ///< on the tape: slots that a sweep without a plan has, twice
+  std::size_t value_slots = 0;        ///< of a gradient: values that its backward needs, and constants
+  std::size_t working_slots = 0;      ///< of a gradient: values on the way and adjoints, reused
+  std::size_t slots_for_values = 0;   ///< all slots where values alone are asked for
+  std::size_t bytes = 0;              ///< of the program
+};
+
+/// A tape, optimised and planned. Immutable: copies share it, and any number of threads may use it at once.
+template <class Real>
+class WENGERT_API Program {
+ public:
+  std::size_t inputs() const { return statistics().inputs; }
+  std::size_t outputs() const { return statistics().outputs; }
+  /// Inputs whose derivatives it gives, in the order in which they were asked for.
+  std::size_t differentiated() const { return statistics().differentiated; }
+  const ProgramStatistics& statistics() const;
+  /// A few lines of text: what each pass bought.
+  std::string describe() const;
+
+  explicit Program(std::shared_ptr<const plan::ProgramData<Real>> data) : data_(std::move(data)) {}
+  const plan::ProgramData<Real>& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const plan::ProgramData<Real>> data_;
+};
+
+/// Compiles what `outputs` depend on, in linear time; the tape stays as it is and may go. Inputs are those of the tape, in
+/// the order they were recorded; an output may be any variable, also an input, a constant, or one listed twice.
+/// Throws stale_id, not_an_input (differentiated), bad_argument (no outputs), out_of_ids, out_of_memory.
+template <class Real>
+WENGERT_API Program<Real> compile(const NaiveTape<Real>& tape, std::span<const Id> outputs,
+                                  const CompileOptions& options = {});
+template <class Real>
+Program<Real> compile(const NaiveTape<Real>& tape, Id output, const CompileOptions& options = {}) {
+  return compile(tape, std::span<const Id>(&output, 1), options);
+}
+
+extern template class Program<double>;
+extern template class Program<float>;
+extern template Program<double> compile(const NaiveTape<double>&, std::span<const Id>, const CompileOptions&);
+extern template Program<float> compile(const NaiveTape<float>&, std::span<const Id>, const CompileOptions&);
+
+}  // namespace wengert

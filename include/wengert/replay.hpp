@@ -1,0 +1,103 @@
+// wengert/replay.hpp: runs a Program on batches of inputs.
+//
+//   wengert::NaiveTape<double> tape;
+//   wengert::Id x = tape.input(1.0), y = tape.input(2.0);
+//   wengert::Id f = tape.softplus(tape.mul(tape.add(x, y), x));
+//   wengert::Replay<double> replay(wengert::compile(tape, f));
+//
+//   double points[3][2] = {{1, 2}, {0.5, 2}, {-1, 4}}, values[3], gradients[3][2];
+//   replay.gradient(3, wengert::rows(points[0], 2), wengert::rows(values, 1), wengert::rows(gradients[0], 2));
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "wengert/api.hpp"
+#include "wengert/program.hpp"
+
+namespace wengert {
+
+/// A table of numbers in memory, one line per sample of a batch: item i of sample e is data[e * sample + i * item].
+/// Strides are in elements and may be anything, negative too; no alignment is asked for.
+template <class T>
+struct Samples {
+  T* data = nullptr;
+  std::ptrdiff_t sample = 0, item = 0;
+
+  Samples() = default;
+  Samples(T* data_, std::ptrdiff_t sample_, std::ptrdiff_t item_) : data(data_), sample(sample_), item(item_) {}
+  /// What may be written may be read.
+  template <class U>
+    requires std::is_same_v<const U, T>
+  Samples(const Samples<U>& other) : data(other.data), sample(other.sample), item(other.item) {}
+};
+
+/// Sample by sample: `items` numbers each, `stride` apart (0: `items`).
+template <class T>
+Samples<T> rows(T* data, std::size_t items, std::size_t stride = 0) {
+  return {data, static_cast<std::ptrdiff_t>(stride ? stride : items), 1};
+}
+/// Item by item: the numbers of all samples, columns `stride` apart (usually the number of samples).
+template <class T>
+Samples<T> columns(T* data, std::size_t stride) {
+  return {data, 1, static_cast<std::ptrdiff_t>(stride)};
+}
+
+/// Runs body(chunk, begin, end) on parts of 0..count that cover it, each once; chunks are below `threads` and no two bodies
+/// of one chunk run at a time. Returns when all are done.
+using ParallelFor =
+    std::function<void(std::size_t count, const std::function<void(unsigned chunk, std::size_t begin, std::size_t end)>& body)>;
+
+struct ReplayOptions {
+  std::string isa = "auto";    ///< auto, scalar, avx2, avx512
+  unsigned threads = 1;        ///< 0: all cores that this process may use
+  std::size_t lanes = 0;       ///< samples in a block, a multiple of the vector's; 0: chosen from the program and the caches
+  ParallelFor parallel_for;    ///< used instead of threads of our own, if given
+};
+
+/// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
+/// block width, threads, its place in the batch or how the batch is split into calls.
+///
+/// One thread at a time per Replay; any number of them share a Program. The first call with a kind of result allocates the
+/// workspace; later ones allocate nothing.
+template <class Real>
+class WENGERT_API Replay {
+ public:
+  /// Throws unsupported (instruction set, threads), bad_size (lanes), bad_argument.
+  explicit Replay(Program<Real> program, const ReplayOptions& options = {});
+  Replay(Replay&&) noexcept;
+  Replay& operator=(Replay&&) noexcept;
+  ~Replay();
+
+  /// Outputs: per sample `program().inputs()` numbers in, `program().outputs()` out.
+  /// Throws out_of_memory, saying how many bytes were asked for.
+  void values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
+
+  /// Derivatives of the one output in the differentiated inputs. `values` may be left empty ({}).
+  /// Throws bad_argument where the program has several outputs, out_of_memory.
+  void gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients);
+
+  /// Derivatives of the outputs' sum weighted by `weights` (per sample one per output) in the differentiated inputs.
+  /// `values` may be left empty.
+  void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
+           Samples<Real> gradients);
+
+  const Program<Real>& program() const;
+  std::string isa() const;
+  unsigned threads() const;
+  std::size_t lanes() const;  ///< samples in a block of a large batch
+  /// Bytes of the workspace so far.
+  std::size_t bytes() const;
+
+ private:
+  class Machine;
+  std::unique_ptr<Machine> machine_;
+};
+
+extern template class Replay<double>;
+extern template class Replay<float>;
+
+}  // namespace wengert

@@ -1,0 +1,105 @@
+// The passes that make a Program of a tape, in the order they run. Each takes time linear in the tape.
+//
+//   simplify        which ops matter, which are constants, which repeat an earlier one, which have derivatives
+//   lower_backward  the reverse sweep as instructions that each write new values only, and what they need kept
+//   lower_forward   the same for the values
+//   schedule        an order with long stretches of one kind
+//   place           slots
+//
+// Instructions before `place` are in static single assignment form: each names the values that it writes and reads, and
+// each value is written once. So an adjoint that n ops contribute to is n values, each the one before plus a
+// contribution: the order of contributions, and with it every bit, is in the data flow, and whatever reorders instructions
+// can't change it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/catalogue.hpp"
+#include "tape/program.hpp"
+
+namespace wengert::plan {
+
+/// Of a value in static single assignment form. Ids of the tape are those of its variables' values; others follow.
+using ValueId = std::uint32_t;
+inline constexpr ValueId no_value = 0xffffffffu;
+
+/// What simplify found out, per variable of the tape.
+struct Simplified {
+  enum : std::uint8_t {
+    live = 1,      ///< an output depends on it
+    constant = 2,  ///< its value never changes
+    active = 4,    ///< it depends on a differentiated input
+    kept = 8,      ///< a reverse sweep reads its value (lower_backward)
+  };
+  std::vector<std::uint8_t> flags;
+  std::vector<Id> same;  ///< the first variable that always has the same value
+  std::size_t dead_ops = 0, constant_ops = 0, common_ops = 0, passive_ops = 0;
+};
+
+template <class Real>
+Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std::span<const Id> differentiated);
+
+/// An instruction: `words` from `first`: values written, then read.
+struct Item {
+  std::uint16_t kind;
+  bool no_tie;  ///< a tie's slope is 0 (kernels::has_tie)
+  std::uint32_t first, writes, reads;
+};
+
+struct Items {
+  std::vector<Item> items;
+  std::vector<ValueId> words;
+
+  std::span<const ValueId> writes(const Item& item) const { return {words.data() + item.first, item.writes}; }
+  std::span<const ValueId> reads(const Item& item) const { return {words.data() + item.first + item.writes, item.reads}; }
+};
+
+/// The reverse sweep.
+struct Backward {
+  Items code;
+  ValueId values;                  ///< how many ids there are
+  ValueId minus_zero, waste;       ///< a constant -0; what is written and never read
+  std::vector<ValueId> seeds;      ///< per output, no_value where it has no derivative
+  std::vector<ValueId> gradients;  ///< per differentiated input, no_value: zero
+};
+
+template <class Real>
+Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
+                        std::span<const Id> differentiated);
+
+/// The values. Long sums are taken apart, so that each part can run as soon as its operands are there; `values` grows by
+/// what that takes.
+template <class Real>
+Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, ValueId& values);
+
+/// The order to run them in: positions in `code.items`.
+std::vector<std::uint32_t> schedule(const Items& code, ValueId values);
+
+/// What place makes of values.
+class Slots {
+ public:
+  explicit Slots(ValueId values) : slot_(values, no_slot) {}
+
+  Slot operator[](ValueId value) const { return slot_[value]; }
+  /// Gives a value a slot of its own for good.
+  Slot keep(ValueId value) {
+    if (slot_[value] == no_slot) slot_[value] = kept_++;
+    return slot_[value];
+  }
+  Slot kept() const { return kept_; }
+
+  /// Gives slots past the kept ones to all that `code` writes, and to `arriving` values that are there before it; a slot is free
+  /// again once its value has been read for the last time. `pinned` values keep theirs to the end. Emits the words.
+  Code place(const Items& code, std::span<const std::uint32_t> order, std::span<const ValueId> arriving,
+             std::span<const ValueId> pinned);
+  /// Slots in use at most.
+  Slot count() const { return count_; }
+
+ private:
+  std::vector<Slot> slot_;
+  Slot kept_ = 0, count_ = 0;
+};
+
+}  // namespace wengert::plan

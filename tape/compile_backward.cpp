@@ -1,0 +1,191 @@
+// The reverse sweep as instructions, in the order of the eager one: ops from the last to the first, operands in slot order.
+#include <algorithm>
+
+#include "tape/compile.hpp"
+#include "tape/records.hpp"
+
+namespace wengert::plan {
+namespace {
+
+using kernels::Slope;
+
+template <class Real>
+class BackwardLowering {
+ public:
+  BackwardLowering(const TapeView<Real>& tape, Simplified& simplified)
+      : tape_(tape), s_(simplified), adjoint_(tape.values.size(), no_value) {
+    const ValueId variables = static_cast<ValueId>(tape.values.size());
+    out_.minus_zero = variables;
+    out_.waste = variables + 1;
+    out_.values = variables + 2;
+    seen_.assign(variables, 0);
+  }
+
+  Backward run(std::span<const Id> outputs, std::span<const Id> differentiated) {
+    std::size_t active_operands = 0;
+    for (const OpRecord& record : tape_.ops)
+      if (visited(record)) active_operands += operands_of(tape_, record).size();
+    out_.code.items.reserve(active_operands);
+    out_.code.words.reserve(5 * active_operands);
+
+    for (Id output : outputs) {
+      ValueId seed = no_value;
+      if (s_.flags[output] & Simplified::active) add_to(output, seed = new_value(), Slope::one);
+      out_.seeds.push_back(seed);
+    }
+    for (std::size_t k = tape_.ops.size(); k-- > 0;)
+      if (const OpRecord& record = tape_.ops[k]; visited(record)) {
+        if (record.op == Op::sum) sum(record);
+        else if (info(record.op).arity == 0) list(record);
+        else fixed(record);
+      }
+    for (Id input : differentiated) out_.gradients.push_back(adjoint_[input]);
+    return std::move(out_);
+  }
+
+ private:
+  bool visited(const OpRecord& record) const {
+    constexpr std::uint8_t both = Simplified::live | Simplified::active;
+    return (s_.flags[record.out] & both) == both;
+  }
+  bool active(Id id) const { return (s_.flags[id] & Simplified::active) != 0; }
+  ValueId new_value() { return out_.values++; }
+
+  void word(ValueId value) { out_.code.words.push_back(value); }
+  /// A value of the forward sweep, which has to be kept for this.
+  void read(Id id) {
+    const Id same = s_.same[id];
+    s_.flags[same] |= Simplified::kept;
+    word(same);
+  }
+  void begin(std::uint16_t kind, bool no_tie = false) {
+    out_.code.items.push_back({kind, no_tie, static_cast<std::uint32_t>(out_.code.words.size()), 0, 0});
+  }
+  void end(std::size_t writes) {
+    Item& item = out_.code.items.back();
+    item.writes = static_cast<std::uint32_t>(writes);
+    item.reads = static_cast<std::uint32_t>(out_.code.words.size()) - item.first - item.writes;
+  }
+
+  /// Adds a contribution that needs no product. The first one is no work: it is the contribution itself.
+  void add_to(Id id, ValueId contribution, Slope slope) {
+    ValueId& adjoint = adjoint_[id];
+    if (adjoint == no_value && slope == Slope::one) {
+      adjoint = contribution;
+      return;
+    }
+    const Op op = adjoint == no_value ? Op::neg : slope == Slope::one ? Op::add : Op::sub;
+    begin(kernels::value_kernel(op));
+    const ValueId sum = new_value();
+    word(sum);
+    if (adjoint != no_value) word(adjoint);
+    word(contribution);
+    end(1);
+    adjoint = sum;
+  }
+
+  void sum(const OpRecord& record) {
+    const ValueId g = adjoint_[record.out];
+    if (g == no_value) return;
+    for (Id id : operands_of(tape_, record))
+      if (active(id)) add_to(id, g, Slope::one);
+  }
+
+  /// The products for the operands in `mask`, whose variables differ.
+  void product(const OpRecord& record, unsigned mask) {
+    const bool assigns = kernels::assigns(kernels::adjoint_row(record.op));
+    const Operands operands = operands_of(tape_, record);
+    unsigned assign = 0;
+    for (unsigned k = 0; k < operands.size(); ++k)
+      if (assigns && mask >> k & 1 && adjoint_[operands[k]] == no_value) assign |= 1u << k;
+    const unsigned used = kernels::used(record.op, mask);
+
+    begin(kernels::adjoint_kernel(record.op, mask, assign), record.constants != 0);
+    const ValueId first = out_.values;
+    for (unsigned k = 0; k < operands.size(); ++k)
+      if (mask >> k & 1) word(new_value());
+    word(adjoint_[record.out]);
+    for (unsigned k = 0; k < operands.size(); ++k)
+      if (used >> k & 1) read(operands[k]);
+    if (used & uses::Y) read(record.out);
+    ValueId next = first;
+    for (unsigned k = 0; k < operands.size(); ++k)
+      if (mask >> k & 1) {
+        ValueId& adjoint = adjoint_[operands[k]];
+        if (!(assign >> k & 1)) word(adjoint == no_value ? out_.minus_zero : adjoint);
+        adjoint = next++;
+      }
+    end(next - first);
+  }
+
+  void fixed(const OpRecord& record) {
+    const ValueId g = adjoint_[record.out];
+    if (g == no_value) return;
+    const Operands operands = operands_of(tape_, record);
+    unsigned mask = 0;
+    bool repeated = false;  // a variable in several places gets its contributions one after the other
+    for (unsigned k = 0; k < operands.size(); ++k)
+      if (kernels::slope(record.op, static_cast<int>(k)) != Slope::none && active(operands[k])) {
+        mask |= 1u << k;
+        for (unsigned i = 0; i < k; ++i) repeated |= (mask >> i & 1) && operands[i] == operands[k];
+      }
+    const unsigned products = mask & kernels::products(record.op);
+    if (products && !repeated) product(record, products);
+    for (unsigned k = 0; k < operands.size(); ++k) {
+      if (!(mask >> k & 1)) continue;
+      if (!(products >> k & 1)) add_to(operands[k], g, kernels::slope(record.op, static_cast<int>(k)));
+      else if (repeated) product(record, 1u << k);
+    }
+  }
+
+  void list(const OpRecord& record) {
+    const std::uint32_t results = outputs_of(record);
+    bool reached = false;
+    for (Id j = 0; j < results; ++j) reached |= adjoint_[record.out + j] != no_value;
+    if (!reached) return;
+    const Operands operands = operands_of(tape_, record);
+    const unsigned used = info(record.op).uses[0];
+
+    bool repeated = false;
+    for (Id id : operands) repeated |= seen_[id]++ != 0;
+    for (Id id : operands) seen_[id] = 0;
+
+    begin(kernels::nary_adjoint_kernel(record.op, static_cast<std::uint32_t>(operands.size())));
+    const ValueId first = out_.values;
+    for (Id id : operands) word(active(id) ? new_value() : out_.waste);
+    for (Id j = 0; j < results; ++j) word(or_zero(adjoint_[record.out + j]));
+    if (used & uses::X)
+      for (Id id : operands) read(id);
+    if (used & uses::Y)
+      for (Id j = 0; j < results; ++j) read(record.out + j);
+    for (Id id : operands) word(repeated || !active(id) ? out_.minus_zero : or_zero(adjoint_[id]));
+    end(operands.size());
+
+    ValueId next = first;
+    for (Id id : operands) {
+      if (!active(id)) continue;
+      if (repeated) add_to(id, next++, Slope::one);
+      else adjoint_[id] = next++;
+    }
+  }
+  ValueId or_zero(ValueId value) const { return value == no_value ? out_.minus_zero : value; }
+
+  const TapeView<Real>& tape_;
+  Simplified& s_;
+  std::vector<ValueId> adjoint_;    // of each variable, so far
+  std::vector<std::uint8_t> seen_;  // scratch of `list`
+  Backward out_{};
+};
+
+}  // namespace
+
+template <class Real>
+Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
+                        std::span<const Id> differentiated) {
+  return BackwardLowering<Real>(tape, simplified).run(outputs, differentiated);
+}
+
+template Backward lower_backward(const TapeView<double>&, Simplified&, std::span<const Id>, std::span<const Id>);
+template Backward lower_backward(const TapeView<float>&, Simplified&, std::span<const Id>, std::span<const Id>);
+
+}  // namespace wengert::plan

@@ -1,0 +1,70 @@
+// Slots: each value gets the one that was free last, whose memory is the warmest.
+#include <algorithm>
+
+#include "tape/compile.hpp"
+
+namespace wengert::plan {
+
+Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::span<const ValueId> arriving,
+                  std::span<const ValueId> pinned) {
+  std::vector<std::uint32_t> reads_left(slot_.size(), 0);
+  for (const Item& item : code.items)
+    for (ValueId value : code.reads(item)) ++reads_left[value];
+  for (ValueId value : pinned) ++reads_left[value];
+
+  std::vector<Slot> unused;
+  Slot next = kept_;
+  const auto give = [&](ValueId value) {
+    if (slot_[value] != no_slot) return;  // kept
+    if (unused.empty()) {
+      slot_[value] = next++;
+    } else {
+      slot_[value] = unused.back();
+      unused.pop_back();
+    }
+  };
+  const auto take_back = [&](ValueId value) {
+    if (slot_[value] >= kept_) unused.push_back(slot_[value]);
+  };
+  const auto was_read = [&](ValueId value) {
+    if (--reads_left[value] == 0) take_back(value);
+  };
+
+  Code out;
+  out.words.reserve(code.words.size());
+  out.instructions = order.size();
+  for (ValueId value : arriving) give(value);
+  for (const std::uint32_t position : order) {
+    const Item& item = code.items[position];
+    const kernels::Kind& kind = kernels::catalogue[item.kind];
+    const bool list = info(kind.op).arity == 0 && kind.n == 0;
+    if (out.runs.empty() || out.runs.back().kind != item.kind) {
+      out.runs.push_back({item.kind, 0});
+      out.first_word.push_back(out.words.size());
+    }
+    ++out.runs.back().count;
+
+    const std::span<const ValueId> writes = code.writes(item), reads = code.reads(item);
+    if (list) out.words.push_back(kind.adjoint ? item.writes : item.reads);
+    const std::size_t written = out.words.size();
+    out.words.resize(written + writes.size());
+    for (ValueId value : reads) out.words.push_back(slot_[value]);
+    // A kernel reads before it writes, place by place, so a slot read here for the last time may be written here. Not where
+    // it loops over a list.
+    if (!list)
+      for (ValueId value : reads) was_read(value);
+    for (std::size_t k = 0; k < writes.size(); ++k) {
+      give(writes[k]);
+      out.words[written + k] = slot_[writes[k]];
+    }
+    if (list)
+      for (ValueId value : reads) was_read(value);
+    for (ValueId value : writes)
+      if (reads_left[value] == 0) take_back(value);
+    if (kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)) out.words.push_back(item.no_tie);
+  }
+  count_ = std::max(count_, next);
+  return out;
+}
+
+}  // namespace wengert::plan

@@ -1,0 +1,65 @@
+// Random tapes for the tests of programs: any ops of the table on any variables, and inputs with special numbers among them.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tests/random.hpp"
+#include "wengert/tape.hpp"
+
+namespace wengert::test {
+
+template <class Real>
+struct RandomTape {
+  NaiveTape<Real> tape;
+  std::vector<Id> inputs, outputs;
+};
+
+/// A number that ops have to do with: mostly tame, sometimes an edge.
+template <class Real>
+Real some_number(Random& random, double special) {
+  using Limits = std::numeric_limits<Real>;
+  static const std::vector<Real> edges = {0, Real(-0.0), 1, -1, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+                                          Limits::denorm_min(), Limits::max()};
+  if (random.chance(special)) return random.of(edges);
+  const double x = random.chance(0.5) ? random.in(-2, 2) : random.in(0, 1);
+  return static_cast<Real>(x);
+}
+
+/// `size`: how many ops.
+template <class Real>
+RandomTape<Real> random_tape(Random& random, std::size_t size) {
+  RandomTape<Real> r;
+  NaiveTape<Real>& tape = r.tape;
+  std::vector<Id> variables;
+  const std::size_t inputs = 1 + random.below(6), constants = random.below(4);
+  for (std::size_t i = 0; i < inputs; ++i) variables.push_back(tape.input(some_number<Real>(random, 0)));
+  r.inputs = variables;
+  for (std::size_t i = 0; i < constants; ++i) variables.push_back(tape.constant(some_number<Real>(random, 0.3)));
+  const bool nearby = random.chance(0.5);  // a long graph, or a bushy one
+  const auto pick = [&] {
+    const std::size_t n = variables.size();
+    return nearby && n > 8 && random.chance(0.9) ? variables[n - 1 - random.below(8)] : variables[random.below(n)];
+  };
+  const bool cheap = random.chance(0.3);  // additions and products, whose values stay tame
+  const std::vector<Op> plain = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::sum, Op::square, Op::max};
+  for (std::size_t k = 0; k < size; ++k) {
+    const Op op = cheap && random.chance(0.95) ? random.of(plain) : static_cast<Op>(random.below(op_count));
+    std::vector<Id> operands(static_cast<std::size_t>(info(op).arity));
+    if (info(op).arity == 0) {
+      do operands.resize(random.chance(0.05) ? 20 + random.below(40) : random.below(12));
+      while (info(op).outputs(static_cast<std::uint32_t>(operands.size())) == 0);
+    }
+    for (Id& id : operands) id = pick();
+    if (random.chance(0.1) && !operands.empty()) std::fill(operands.begin(), operands.end(), operands[0]);
+    const Id first = tape.record(op, operands);
+    const std::uint32_t results = info(op).outputs(static_cast<std::uint32_t>(operands.size()));
+    for (std::uint32_t j = 0; j < results; ++j) variables.push_back(first + j);
+  }
+  for (std::size_t k = 1 + random.below(4); k > 0; --k)
+    r.outputs.push_back(random.chance(0.7) ? variables.back() : variables[random.below(variables.size())]);
+  return r;
+}
+
+}  // namespace wengert::test

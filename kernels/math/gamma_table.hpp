@@ -1,0 +1,113 @@
+// Coefficients of lgamma and digamma, piece by piece (gamma.hpp): row k holds those of d^k, d the distance from the middle
+// of a piece. Relative error 2^-53, of which the rounding of the constant terms is the most.
+#pragma once
+
+#include "kernels/isa.hpp"
+
+namespace wengert::kernels {
+inline namespace WENGERT_ISA {
+namespace gamma_detail {
+
+/// lgamma(1 + z) / (z (z - 1)) for z from -1/2 to 3/2: pieces of 1/8.
+alignas(64) inline constexpr double lgamma_pieces[13][16] = {
+    {0x1.75659640c7518p-1, 0x1.58f53767cb43p-1, 0x1.4255956f9953ep-1, 0x1.2fb55f60ad541p-1, 0x1.1ffbc90ebe138p-1,
+     0x1.1273305f1abb7p-1, 0x1.069fc6dbf31d1p-1, 0x1.f85341d79e78p-2, 0x1.e5a06e5dfae2ap-2, 0x1.d4c5c0303a8f4p-2,
+     0x1.c5782317e9399p-2, 0x1.b77c8b7131432p-2, 0x1.aaa3c2d8f869bp-2, 0x1.9ec77cc6c7befp-2, 0x1.93c84284308e6p-2,
+     0x1.898bf071f80e2p-2},
+    {-0x1.021417305dba6p-1, -0x1.92432b2c840efp-2, -0x1.465b7cded72f5p-2, -0x1.10837103fb804p-2, -0x1.d112f2b3b57e6p-3,
+     -0x1.939c7d39be5f8p-3, -0x1.630c70df1f666p-3, -0x1.3bd15648e7adep-3, -0x1.1b8a2e50cbdp-3, -0x1.009230d25df4fp-3,
+     -0x1.d37b9d371f43bp-4, -0x1.ac6492c8647adp-4, -0x1.8a98bf7f2e1e2p-4, -0x1.6d1fc8916a599p-4, -0x1.53399a31da01p-4,
+     -0x1.3c4f72e9f1913p-4},
+    {0x1.1bd803ceb78d8p-1, 0x1.6cf2257efd32ep-2, 0x1.f88cd9b6ca092p-3, 0x1.6f64c2c769f21p-3, 0x1.162eda95b6794p-3,
+     0x1.b24a56b39a351p-4, 0x1.5b5dc5be035f9p-4, 0x1.1b7132981deep-4, 0x1.d6539c27a98efp-5, 0x1.8bc0885a60a28p-5,
+     0x1.510c8665b4e47p-5, 0x1.221339325901bp-5, 0x1.f7e48dd35c6ecp-6, 0x1.b9369e4b78619p-6, 0x1.851e7625a0995p-6,
+     0x1.59643129a0e5dp-6},
+    {-0x1.7180ec8b446cfp-1, -0x1.866d5df6edad7p-2, -0x1.ca425a056c562p-3, -0x1.21f846c166ab7p-3, -0x1.84577cc33cff7p-4,
+     -0x1.0fc6c5ac92c72p-4, -0x1.8a17bf609d244p-5, -0x1.2620eb415fc2ep-5, -0x1.c1c7d16127cbbp-6, -0x1.5f029f824551bp-6,
+     -0x1.16c7299cfac7dp-6, -0x1.c19b3bb0b251dp-7, -0x1.6f6a42d10253fp-7, -0x1.2fcbd07111bfep-7, -0x1.fba88ddf7fad4p-8,
+     -0x1.ac2448fbf22a5p-8},
+    {0x1.04922a1d98c42p0, 0x1.c449476ee764fp-2, 0x1.c27655040978cp-3, 0x1.ef1b5ac6b741p-4, 0x1.2502bc5a62febp-4,
+     0x1.6f6f1ead9743ap-5, 0x1.e297c00339ac6p-6, 0x1.492d5fb2a15a8p-6, 0x1.cf828063e0e34p-7, 0x1.4f3371f4b59e6p-7,
+     0x1.f01acebc4e714p-8, 0x1.76856b49de09ap-8, 0x1.1fb7690fd9ffbp-8, 0x1.c0ede7bbe5b96p-9, 0x1.6311d6922133ap-9,
+     0x1.1c4c990c0eb58p-9},
+    {-0x1.80be96e56dec8p0, -0x1.122dd413ea8f4p-1, -0x1.cf60eabcd62e8p-3, -0x1.ba4f50ea30b32p-4, -0x1.ceacb08748ab1p-5,
+     -0x1.03e2193c263eep-5, -0x1.3521fabaa414fp-6, -0x1.815c1a688d0efp-7, -0x1.f38c000c1fba5p-8, -0x1.4eb219440f57dp-8,
+     -0x1.cd6e03a5a71e1p-9, -0x1.460562d953786p-9, -0x1.d6c220071b282p-10, -0x1.5a6bb16af539dp-10,
+     -0x1.0348c4288265bp-10, -0x1.8a119243cc255p-11},
+    {0x1.24a6ba0c8ef0bp1, 0x1.56594c4494117p-1, 0x1.ead0c755370cp-3, 0x1.96db251553efdp-4, 0x1.781d9edf10fc1p-5,
+     0x1.7a8897c96c4f3p-6, 0x1.97ca76221d84fp-7, 0x1.d08a5d1a77a6dp-8, 0x1.152fc7cf3abdbp-8, 0x1.582907ab8a65ep-9,
+     0x1.b9eb0ba5cbd9bp-10, 0x1.243badf30ac5ep-10, 0x1.8c66edd0916a6p-11, 0x1.1328d8af7aa45p-11, 0x1.85da94045666fp-12,
+     0x1.1919950d0f1fap-12},
+    {-0x1.c6bef8a59f567p1, -0x1.b46e83460db25p-1, -0x1.09527197a4b6fp-2, -0x1.7df05506a569dp-4, -0x1.3808b3c7ea06ap-5,
+     -0x1.195867eefffabp-6, -0x1.1286259403b71p-7, -0x1.1dc58c1f4619bp-8, -0x1.39fc0bbc713c3p-9, -0x1.692400e6d7843p-10,
+     -0x1.affbc8ad2254p-11, -0x1.0b53f36860d9cp-11, -0x1.54dcc1b8a9d5cp-12, -0x1.be3bf980c0c6cp-13,
+     -0x1.2b0632d4e4548p-13, -0x1.9934f74d80f86p-14},
+    {0x1.66fc8379f2892p2, 0x1.1a893c7469305p0, 0x1.238ce26651b0ap-2, 0x1.6ad42c9b56c9ep-4, 0x1.08880dfd35ec2p-5,
+     0x1.acd2bbc17e63bp-7, 0x1.86d6ff167fc4fp-8, 0x1.6aa1e003a6cf4p-9, 0x1.7d851c55168fep-10, 0x1.411fa1c9f3b2ep-11,
+     0x1.a68c33a458c8cp-12, 0x1.920e5e23743d1p-13, 0x1.cb10ced3b71a9p-13, 0x1.c86188675e649p-14, 0x1.98fc159c0b8ebp-16,
+     0x1.e01d1416727efp-16},
+    {-0x1.1edbdf2a72e8fp3, -0x1.723df75b18b8cp0, -0x1.438665103358dp-2, -0x1.5eeb716d3316bp-4, -0x1.bfad91dfd07p-6,
+     -0x1.43c8996112cf9p-7, -0x1.030552d29fc4cp-8, -0x1.c43cebd0ca30bp-10, -0x1.a6760e63c6d42p-11,
+     -0x1.98c35018d2ba8p-12, -0x1.b48d506ce477cp-13, -0x1.cdd998fcb95c6p-14, -0x1.1002fb595e943p-14,
+     -0x1.4670bc29823f5p-15, -0x1.86a12f8b585aap-16, -0x1.1af176e73303cp-16},
+    {0x1.d0d15fecf1c05p3, 0x1.ebe0934d1db7cp0, 0x1.304c9ad648976p-2, 0x1.22d8bfe8801b5p-3, -0x1.4d6e663133921p-6,
+     -0x1.3caadf14ea3cbp-6, -0x1.7aaf4f8dd3066p-5, -0x1.01d1ca0b4a7ecp-7, -0x1.fd20f2d9a25c2p-7, 0x1.9a8f8f3c63655p-6,
+     0x1.562676791cd8p-10, 0x1.3028f465afee1p-7, -0x1.0204ae46de1a7p-6, -0x1.1bdbac279d79dp-8, 0x1.a2bf46be313d9p-8,
+     0x1.9115e837456f4p-10},
+    {-0x1.86bc69fa9109ep4, -0x1.4ea761dec342bp1, -0x1.a213fcf2bee0fp-2, -0x1.57a01ebfdcc1dp-4, -0x1.556815d678256p-6,
+     -0x1.a577519014274p-8, -0x1.306648ea73631p-9, -0x1.02fb2ad3c3838p-12, 0x1.2e5416101047ep-13,
+     -0x1.3a15cad5d37f1p-11, 0x1.a9fe6d873f35p-13, -0x1.003610b6535dbp-13, 0x1.795b41bca6efdp-13, 0x1.ae9656d66e597p-13,
+     0x1.ef1ee95dacaf4p-14, 0x1.312b8e4ab67f4p-12},
+    {0x1.22ae664756174p5, 0x1.798796e15ee2bp1, 0x1.3e1324a5a1305p2, -0x1.223cb1f691a1dp2, 0x1.bc679f270dd28p1,
+     0x1.103eb6c4849f4p1, 0x1.ee13aa8a5a473p1, 0x1.69beac7c2b02bp-1, 0x1.42d2e85b5cd97p0, -0x1.f4f2868720f01p0,
+     -0x1.83809486eb71ep-4, -0x1.7436fefcec69ap-1, 0x1.3e1f70509b895p0, 0x1.5e982adb9ea3cp-2, -0x1.015729948097p-1,
+     -0x1.ec0bfe3ec7835p-4},
+};
+
+/// digamma(1 + z) / (z - z0) for z from 0 to 1, z0 = 0.46163... its zero: pieces of 1/16.
+alignas(64) inline constexpr double digamma_pieces[10][16] = {
+    {0x1.3971459c454a1p0, 0x1.2d23bfaafb569p0, 0x1.2201cbdfce82ap0, 0x1.17dfc33fb7e7fp0, 0x1.0e9a4bfa60209p0,
+     0x1.0614719590322p0, 0x1.fc6c7c92d0fp-1, 0x1.edd75e6edb61bp-1, 0x1.e047d348351b7p-1, 0x1.d3a13ee2375fp-1,
+     0x1.c7cb2cdd652bbp-1, 0x1.bcb09368116a6p-1, 0x1.b23f3d4a5dfa2p-1, 0x1.a8675208d9304p-1, 0x1.9f1af54473b62p-1,
+     0x1.964df8398563cp-1},
+    {-0x1.9e8dc6327efd3p-1, -0x1.75f4eb3e4a023p-1, -0x1.536f7601768abp-1, -0x1.35ce3bca9b3a1p-1, -0x1.1c294650e5fd4p-1,
+     -0x1.05cc8f7b460cdp-1, -0x1.e455256598debp-2, -0x1.c1a5875d439bcp-2, -0x1.a2d5597b8afa5p-2, -0x1.8751c8a7a5574p-2,
+     -0x1.6ea29da32ba45p-2, -0x1.58649c1c42b9dp-2, -0x1.44453abcbb11dp-2, -0x1.31ff58b60f9c4p-2, -0x1.2158afc0e44bep-2,
+     -0x1.121fd3be4608dp-2},
+    {0x1.60f52f1d890abp-1, 0x1.2aabc900ba3eap-1, 0x1.fe7831d28ac27p-2, 0x1.b8149f78a243ap-2, 0x1.7e669d36ef027p-2,
+     0x1.4ea71fc6c8255p-2, 0x1.26c2cbf085269p-2, 0x1.0526fb73ad87dp-2, 0x1.d13d55886a428p-3, 0x1.a073dce05c435p-3,
+     0x1.767903b18cf41p-3, 0x1.522267d7353dp-3, 0x1.32816eef3025bp-3, 0x1.16d5b09ece39bp-3, 0x1.fd059bfec1fddp-4,
+     0x1.d2118910f06adp-4},
+    {-0x1.44669b927699dp-1, -0x1.01e095bbb411ap-1, -0x1.9f76d84a0a9d5p-2, -0x1.52aaf0507886dp-2, -0x1.1706a7661a9dbp-2,
+     -0x1.d03a423d0c763p-3, -0x1.859272084be5p-3, -0x1.498aaca44848fp-3, -0x1.18ce31a9491e4p-3, -0x1.e1c6aa78b131fp-4,
+     -0x1.9fdaaccc0ef93p-4, -0x1.6902c7ffe700fp-4, -0x1.3b10e73127876p-4, -0x1.145399c1c1a95p-4, -0x1.e6ee52bae7b4p-5,
+     -0x1.aede2249746bfp-5},
+    {0x1.33163a4ecd4dcp-1, 0x1.cb405efa4cbd6p-2, 0x1.5d240210ca34p-2, 0x1.0d6479f32450ep-2, 0x1.a54d24e23abe3p-3,
+     0x1.4d6f48ff65c46p-3, 0x1.0acdd0e9b4c1ep-3, 0x1.af45d1ecb4751p-4, 0x1.5fc6a8adb4f9dp-4, 0x1.215d2e282e31dp-4,
+     0x1.dfc51e69f41b3p-5, 0x1.909babeef39ccp-5, 0x1.50c03ebf61703p-5, 0x1.1cd69547a8bcbp-5, 0x1.e4a89148008dcp-6,
+     0x1.9e91b1ecf4c79p-6},
+    {-0x1.266cd088d5059p-1, -0x1.9e8e71bb875b5p-2, -0x1.29b057b12b7dap-2, -0x1.b32e73346d529p-3, -0x1.4334f3ae7bb56p-3,
+     -0x1.e71310b5a85f9p-4, -0x1.73dda465d2de3p-4, -0x1.1f55b60e5cd34p-4, -0x1.c0f3320bae5bfp-5, -0x1.624d492d58cep-5,
+     -0x1.1a3b791112e02p-5, -0x1.c58d444b51925p-6, -0x1.6f5f0884d380dp-6, -0x1.2bcc8e7864edbp-6, -0x1.ecbc9ab19f494p-7,
+     -0x1.9792135098af4p-7},
+    {0x1.1bf1ccc67bddap-1, 0x1.789f21bd9c153p-2, 0x1.ff31aa2ad68ep-3, 0x1.622b50dd3b75bp-3, 0x1.f3eac85989312p-4,
+     0x1.66cb7f170a2ebp-4, 0x1.057f07db62f99p-4, 0x1.828855be0746cp-5, 0x1.2150e9547ee14p-5, 0x1.b649b54f5b5d2p-6,
+     0x1.4fa51d71ea71bp-6, 0x1.0395bc85d658bp-6, 0x1.9571c96947a52p-7, 0x1.3f4bdabbbc1f3p-7, 0x1.fb0f83568e537p-8,
+     0x1.95b075011c4e1p-8},
+    {-0x1.129978a340e7bp-1, -0x1.573c7b6ae7272p-2, -0x1.b873e149491dep-3, -0x1.2157bc798c24cp-3, -0x1.8440f0775b2dp-4,
+     -0x1.09818c34b5c48p-4, -0x1.7193b145eb18p-5, -0x1.05586061a3075p-5, -0x1.76f8c78f0fe73p-6, -0x1.10b5bf25bc32ap-6,
+     -0x1.9197ea3607453p-7, -0x1.2b10dddc9b7e4p-7, -0x1.c266a603a39fap-8, -0x1.5669ee4d7050dp-8, -0x1.06c89ab9af32fp-8,
+     -0x1.96d528ac13b57p-9},
+    {0x1.08eeb18f38bc3p-1, 0x1.3a6e7b17c4837p-2, 0x1.7e208fd0eaf27p-3, 0x1.ceb78fab05065p-4, 0x1.2d8b97d6e41ffp-4,
+     0x1.99cdda30b775bp-5, 0x1.0c56fb36e8e79p-5, 0x1.5ecec1fe90831p-6, 0x1.0ef55518b52eep-6, 0x1.7ab71ee60bfe8p-7,
+     0x1.e2c78a731824cp-8, 0x1.98194d4d64ef7p-8, 0x1.ab4abc996f3b6p-9, 0x1.6f37669d0d204p-9, 0x1.12ae5cea094p-9,
+     0x1.ab8461e08123ep-10},
+    {-0x1.000a996de5951p-1, -0x1.1ee5ca0d187a7p-2, -0x1.4a5765fbc8dfap-3, -0x1.782072c010d5bp-4, -0x1.d0192e656a199p-5,
+     -0x1.3998369b3d71p-5, -0x1.7e730ea2da9dap-6, -0x1.dafd423de72fcp-7, -0x1.74a83b4349e6dp-7, -0x1.d4464face6f78p-8,
+     -0x1.3db79fff5b3d7p-8, -0x1.077ab43e4a598p-8, -0x1.0636f16b6f232p-9, -0x1.b9fa30391f52p-10, -0x1.30a119afeb3b3p-10,
+     -0x1.d726e058443a3p-11},
+};
+
+}  // namespace gamma_detail
+}  // namespace WENGERT_ISA
+}  // namespace wengert::kernels

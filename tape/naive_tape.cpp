@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/dispatch.hpp"
+#include "tape/records.hpp"
 #include "tape/visit.hpp"
 #include "wengert/tape.hpp"
 
@@ -40,6 +41,27 @@ std::size_t reserved(const std::vector<T>& v) {
 
 }  // namespace
 
+namespace detail {
+
+void Epochs::rewind(Id size) {
+  if (now_ == std::numeric_limits<std::uint32_t>::max())
+    fail(ErrorCode::out_of_ids, "this tape was rewound 2^32 - 1 times; use a new one");
+  grow(rewinds_, 1);
+  while (!rewinds_.empty() && rewinds_.back().size >= size) rewinds_.pop_back();
+  rewinds_.push_back({now_, size});
+  ++now_;
+  floor_ = std::min(floor_, size);
+}
+
+bool Epochs::forgotten_since(Id id, std::uint32_t epoch) const {
+  if (epoch < first_) return true;
+  const auto since = std::lower_bound(rewinds_.begin(), rewinds_.end(), epoch,
+                                      [](const Rewind& rewind, std::uint32_t e) { return rewind.epoch < e; });
+  return since != rewinds_.end() && id >= since->size;
+}
+
+}  // namespace detail
+
 template <class Real>
 NaiveTape<Real>::NaiveTape() : backend_(&kernels::backend<Real>(Isa::scalar)) {}
 
@@ -48,13 +70,6 @@ void NaiveTape<Real>::stale(Id id) const {
   fail(ErrorCode::stale_id, "id " + std::to_string(id) + " names nothing on this tape of " +
                                 std::to_string(values_.size()) +
                                 " variables: it was never recorded here, or was rewound or cleared");
-}
-
-template <class Real>
-bool NaiveTape<Real>::forgotten(Id id, std::uint32_t epoch) const {
-  const auto since = std::lower_bound(rewinds_.begin(), rewinds_.end(), epoch,
-                                      [](const Rewind& rewind, std::uint32_t e) { return rewind.epoch < e; });
-  return since != rewinds_.end() && id >= since->size;
 }
 
 template <class Real>
@@ -96,8 +111,8 @@ Id NaiveTape<Real>::shared_constant(Real value) {
   const Bits bits = std::bit_cast<Bits>(value);
   SharedConstant& place = shared_[static_cast<std::uint64_t>(bits) * 0x9e3779b97f4a7c15u >> 60];
   const bool there = place.id < values_.size() && std::bit_cast<Bits>(place.value) == bits &&
-                     (place.epoch == epoch_ || !forgotten(place.id, place.epoch));
-  if (!there) place = {value, constant(value), epoch_};
+                     !epochs_.forgotten(place.id, place.epoch);
+  if (!there) place = {value, constant(value), epochs_.now()};
   return place.id;
 }
 
@@ -246,21 +261,12 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
 template <class Real>
 std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<const Seed<Real>> seeds) {
   std::vector<std::uint8_t> active(tape.values.size(), 0), reached(tape.values.size(), 0), visit(tape.ops.size(), 0);
-  const auto operands_of = [&](const OpRecord& record, auto&& each) {
-    const int arity = info(record.op).arity;
-    const Id fixed[3] = {record.a, record.b, record.c};
-    if (arity == 0)
-      for (Id i = 0; i < record.b; ++i) each(tape.operands[record.a + i]);
-    else
-      for (int i = 0; i < arity; ++i) each(fixed[i]);
-  };
-  const auto outputs_of = [](const OpRecord& record) {
-    return info(record.op).outputs(info(record.op).arity == 0 ? record.b : 1);
-  };
   for (Id id : tape.inputs) active[id] = 1;
   for (const OpRecord& record : tape.ops) {
     std::uint8_t any = 0;
-    operands_of(record, [&](Id id) { any |= active[id]; });
+    const Operands operands = operands_of(tape, record);
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      if (has_slope(record.op, k)) any |= active[operands[k]];
     for (Id j = 0; j < outputs_of(record); ++j) active[record.out + j] = any;
   }
   for (const Seed<Real>& seed : seeds) reached[seed.id] = 1;
@@ -270,7 +276,9 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
     for (Id j = 0; j < outputs_of(record); ++j) any |= reached[record.out + j];
     if (!any || !active[record.out]) continue;
     visit[k] = 1;
-    operands_of(record, [&](Id id) { reached[id] = 1; });
+    const Operands operands = operands_of(tape, record);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (has_slope(record.op, i)) reached[operands[i]] = 1;
   }
   return visit;
 }
@@ -289,13 +297,7 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
     fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
   if (mark.variables == values_.size()) return;
-  // Later epochs' ids must be told from those forgotten now. Entries that this rewind undercuts say nothing any more.
-  if (epoch_ == std::numeric_limits<std::uint32_t>::max())
-    fail(ErrorCode::out_of_ids, "this tape was rewound 2^32 - 1 times; use a new one");
-  while (!rewinds_.empty() && rewinds_.back().size >= mark.variables) rewinds_.pop_back();
-  rewinds_.push_back({epoch_, mark.variables});
-  ++epoch_;
-  floor_ = std::min(floor_, mark.variables);
+  epochs_.rewind(mark.variables);
   values_.resize(mark.variables);
   ops_.resize(mark.ops);
   operands_.resize(mark.operands);

@@ -59,6 +59,52 @@ struct Mark {
 /// not taken can't poison a gradient. `ieee`: the plain product.
 enum class ZeroRule { exact, ieee };
 
+namespace detail {
+
+/// Which ids still name what they named when they were handed out. Each rewind ends an epoch. Belongs to the tape as an
+/// object, not to what it holds: ids are not carried over by copying or moving, and what is assigned to or moved from has
+/// forgotten all of its own.
+class Epochs {
+ public:
+  Epochs() = default;
+  Epochs(const Epochs&) noexcept {}
+  Epochs(Epochs&& other) noexcept { other.forget_all(); }
+  Epochs& operator=(const Epochs& other) noexcept {
+    if (this != &other) forget_all();
+    return *this;
+  }
+  Epochs& operator=(Epochs&& other) noexcept {
+    if (this != &other) forget_all(), other.forget_all();
+    return *this;
+  }
+
+  std::uint32_t now() const { return now_; }
+  /// Ids from `size` on name nothing any more. Throws out_of_ids, out_of_memory.
+  WENGERT_API void rewind(Id size);
+  bool forgotten(Id id, std::uint32_t epoch) const {
+    return epoch != now_ && id >= floor_ && forgotten_since(id, epoch);
+  }
+
+ private:
+  void forget_all() noexcept {
+    rewinds_.clear();
+    first_ = ++now_;
+    floor_ = 0;
+  }
+  WENGERT_API bool forgotten_since(Id id, std::uint32_t epoch) const;
+
+  struct Rewind {
+    std::uint32_t epoch;  // that it ended
+    Id size;
+  };
+  // Without those that a later one undercut: sizes ascend, so an epoch's ids survived up to the first entry from it on.
+  std::vector<Rewind> rewinds_;
+  std::uint32_t now_ = 0, first_ = 0;  // ids from before `first_` are gone
+  Id floor_ = no_id;                   // ids below were never forgotten
+};
+
+}  // namespace detail
+
 /// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
 /// every result is kept. One thread at a time per tape; tapes share nothing.
 template <class Real>
@@ -67,6 +113,7 @@ class WENGERT_API NaiveTape {
 
  public:
   NaiveTape();
+  /// A copy holds the same under the same ids; a Var stays with the tape it was made on. A tape that was moved from is empty.
   NaiveTape(const NaiveTape&) = default;
   NaiveTape& operator=(const NaiveTape&) = default;
   NaiveTape(NaiveTape&&) noexcept = default;
@@ -123,10 +170,10 @@ class WENGERT_API NaiveTape {
   // What Var stands on.
 
   /// Changes whenever ids are forgotten (rewind, clear). An id obtained at an earlier epoch may name something else now.
-  std::uint32_t epoch() const { return epoch_; }
+  std::uint32_t epoch() const { return epochs_.now(); }
   /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
   void check(Id id, std::uint32_t epoch) const {
-    if (id >= values_.size() || (epoch != epoch_ && id >= floor_ && forgotten(id, epoch))) [[unlikely]] stale(id);
+    if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]] stale(id);
   }
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
   Id shared_constant(Real value);
@@ -156,7 +203,6 @@ class WENGERT_API NaiveTape {
     if (id >= values_.size()) [[unlikely]] stale(id);
   }
   [[noreturn]] void stale(Id id) const;
-  bool forgotten(Id id, std::uint32_t epoch) const;
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
@@ -171,21 +217,13 @@ class WENGERT_API NaiveTape {
   std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
 
-  // Each rewind ends an epoch. `rewinds_` keeps (epoch ended, variables left), of those that a later one didn't undercut:
-  // sizes ascend, so what an epoch's ids have survived is the first entry from it on.
-  struct Rewind {
-    std::uint32_t epoch;
-    Id size;
-  };
-  std::vector<Rewind> rewinds_;
-  std::uint32_t epoch_ = 0;
+  detail::Epochs epochs_;
   struct SharedConstant {
     Real value = 0;
     Id id = no_id;
     std::uint32_t epoch = 0;
   };
   SharedConstant shared_[16];
-  Id floor_ = no_id;  // ids below this were never forgotten: the least size of any rewind
 };
 
 extern template class NaiveTape<double>;

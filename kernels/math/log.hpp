@@ -1,10 +1,11 @@
 // Logarithms: log, log2, log10, log1p.
 //
-// x = 2^e m, m in [3/4, 3/2); c, the reciprocal of `inverse[i]`, is within 1/40 of m, so log x = e ln2 + log c +
-// log1p(r) with r = m / c - 1 (Tang, "Table-driven implementation of the logarithm function in IEEE floating-point
-// arithmetic", ACM TOMS 16, 1990). Each `inverse` is a number near 20/j whose logarithm is, by luck that was searched
-// for, a number of few bits up to an error far below the last place (Gal and Bachelis, "An accurate elementary
-// mathematical library", ACM TOMS 17, 1991), so that e ln2 + log c is exact but for the small low part of ln2.
+// x = 2^e m, m from 47/64 to twice that; the next four bits of m - 47/64, taken from its binary form, choose an interval,
+// one of them around 1, and c in it: log x = e ln2 + log c + log1p(r) with r = m / c - 1, |r| < 1/31 (Tang,
+// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990). Each 1/c
+// is a number near the one wanted whose logarithm is, by luck that was searched for, a number of few bits up to an error
+// far below the last place (Gal and Bachelis, "An accurate elementary mathematical library", ACM TOMS 17, 1991), so that
+// e ln2 + log c is exact but for the small low part of ln2.
 #pragma once
 
 #include "kernels/math/poly.hpp"
@@ -12,49 +13,55 @@
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
 
+// 1/c and log c: c is near 3/4 + j/32 up to 1, and near 1/2 + j/16 above.
 template <class Real>
 struct LogTable;
 
 template <>
 struct LogTable<double> {
-  // Entry j mod 16, c near j/20, for j = 15 ... 30.
-  alignas(64) static constexpr double inverse[16] = {
-      0x1.3fffdccdb60e3p0,  0x1.2d2d227819789p0,  0x1.1c71c4026b82dp0,  0x1.0d7988fbf6ad6p0,  1,
-      0x1.e79f24e5ea3fap-1, 0x1.d173ffc2df21ep-1, 0x1.bd37d2f44136p-1,  0x1.aaab32a060346p-1, 0x1.999a073566fep-1,
-      0x1.89d886e0e91eap-1, 0x1.7b420b8eb4f3dp-1, 0x1.6db70e113e1b9p-1, 0x1.611a78b12900fp-1, 0x1.555577b9c9e7dp-1,
-      0x1.5555aeecb5844p0};
-  alignas(64) static constexpr double log_c[16] = {
-      -0x1.c8fe9b37c4p-3, -0x1.4cd670aa1p-3, -0x1.af8e5566bp-4, -0x1.a43a1a0dc8p-5, 0,
-      0x1.8fa52b40f8p-5,  0x1.86672ce138p-4, 0x1.1e3ab7fa48p-3, 0x1.756274834ap-3,  0x1.c8fd586efp-3,
-      0x1.0ca972a88cp-2,  0x1.334f7f1367p-2, 0x1.588b9fc75cp-2, 0x1.7c7b3091bp-2,   0x1.9f31d79ea1p-2,
-      -0x1.26972dd94bp-2};
+  alignas(64) static constexpr double inverse[16] = {0x1.5555aeecb5844p0, 0x1.47adbfadfbbcfp0,  0x1.3b137628bc5d9p0,
+                                                     0x1.2f6833f7e98ddp0, 0x1.2491f2bba3ddp0,   0x1.1a7bf8d198f18p0,
+                                                     0x1.11116535ee96dp0, 0x1.0841beb7ae543p0,  1,
+                                                     0x1.e1e201a42da5p-1, 0x1.c71c6bc14864bp-1, 0x1.af2872fa03b07p-1,
+                                                     0x1.999a073566fep-1, 0x1.8618a8d9433c7p-1, 0x1.745d03fd78d5bp-1,
+                                                     0x1.642c328da7ef6p-1};
+  alignas(64) static constexpr double log_c[16] = {-0x1.26972dd94bp-2, -0x1.f98fb4ca5cp-3, -0x1.a93d53d152p-3,
+                                                   -0x1.5bf3657ea6p-3, -0x1.11768b43ap-3,  -0x1.933b7db3c4p-4,
+                                                   -0x1.085e79821cp-4, -0x1.040bf0db08p-5, 0,
+                                                   0x1.f0a0f01a2p-5,   0x1.e270ad1724p-4,  0x1.5ff2e4e6e8p-3,
+                                                   0x1.c8fd586efp-3,   0x1.16750f807bp-2,  0x1.4618f128bbp-2,
+                                                   0x1.739e6e1496p-2};
   static constexpr double ln2_hi = 0x1.62e42fefa3800p-1, ln2_lo = 0x1.ef35793c76730p-45;  // hi: a multiple of 2^-42
+  static constexpr double first = 47. / 64;
 };
 template <>
 struct LogTable<float> {
-  alignas(64) static constexpr float inverse[16] = {
-      0x1.402ef8p0f,  0x1.2d4c8cp0f,  0x1.1c483ap0f,  0x1.0deb82p0f,  1,
-      0x1.e83da6p-1f, 0x1.d13e48p-1f, 0x1.bd7fbep-1f, 0x1.aa0102p-1f, 0x1.99bcb4p-1f,
-      0x1.8a223p-1f,  0x1.7ba99ep-1f, 0x1.6deb14p-1f, 0x1.618d7p-1f,  0x1.5544cp-1f,
-      0x1.55774cp0f};
-  alignas(64) static constexpr float log_c[16] = {
-      -0x1.ca2cp-3f, -0x1.4dacp-3f, -0x1.ad38p-4f, -0x1.b1cp-5f, 0,
-      0x1.854p-5f,   0x1.884p-4f,   0x1.1cfp-3f,   0x1.7894p-3f, 0x1.c85p-3f,
-      0x1.0beap-2f,  0x1.3238p-2f,  0x1.57fap-2f,  0x1.7b2ep-2f, 0x1.9f64p-2f,
-      -0x1.26fcp-2f};
+  alignas(64) static constexpr float inverse[16] = {0x1.536ffap0f,  0x1.49b86p0f,   0x1.39973cp0f,
+                                                    0x1.303762p0f,  0x1.25d36ap0f,  0x1.1ad1dap0f,
+                                                    0x1.126834p0f,  0x1.06cc34p0f,  1,
+                                                    0x1.e30266p-1f, 0x1.c8d554p-1f, 0x1.b02f44p-1f,
+                                                    0x1.98711ep-1f, 0x1.84ac04p-1f, 0x1.74c10cp-1f,
+                                                    0x1.63439ap-1f};
+  alignas(64) static constexpr float log_c[16] = {-0x1.20e2p-2f, -0x1.0324p-2f, -0x1.9f9p-3f,
+                                                  -0x1.6168p-3f, -0x1.1a3cp-3f, -0x1.9818p-4f,
+                                                  -0x1.1c68p-4f, -0x1.ad6p-6f,  0,
+                                                  0x1.dd8p-5f,   0x1.d2f8p-4f,  0x1.5b14p-3f,
+                                                  0x1.ceccp-3f,  0x1.1a34p-2f,  0x1.4506p-2f,
+                                                  0x1.763cp-2f};
   static constexpr float ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;  // hi: a multiple of 2^-17
+  static constexpr float first = 47.f / 64;
 };
 
-/// log1p(r) - r + more for |r| <= 1/29, relative to r within 2^-56 (float: 2^-31) (Sollya's fpminimax).
+/// log1p(r) - r + more for -1/33 <= r <= 1/31, relative to r within 2^-56 (float: 2^-31) (Sollya's fpminimax).
 template <Lane V>
 WENGERT_INLINE V log1p_rest(V r, V more) {
   const V r2 = r * r;
   if constexpr (is_f64<V>) {
-    const V q = paired(r, r2, -0x1.fffffffffffeep-2, 0x1.5555555555f9ep-2, -0x1.0000000051d98p-2, 0x1.9999996e6b24bp-3,
-                       -0x1.5555493e6f994p-3, 0x1.2493de330ffcbp-3, -0x1.00558191d837dp-3, 0x1.be7612624e50dp-4);
+    const V q = paired(r, r2, -0x1.fffffffffffd4p-2, 0x1.5555555555d35p-2, -0x1.00000000a2224p-2, 0x1.9999997dbb0dap-3,
+                       -0x1.555541f079b49p-3, 0x1.24932323fadc2p-3, -0x1.006d2bc5bb577p-3, 0x1.c36e965d53d0ep-4);
     return fma(r2, q, more);
   } else {
-    return fma(r2, paired(r, r2, -0x1.fffffep-2f, 0x1.55559ap-2f, -0x1.0029cp-2f, 0x1.95cep-3f), more);
+    return fma(r2, paired(r, r2, -0x1.fffffep-2f, 0x1.555582p-2f, -0x1.002dfap-2f, 0x1.97961cp-3f), more);
   }
 }
 
@@ -78,10 +85,9 @@ template <Lane V>
 WENGERT_INLINE LogPoint<V> log_point(V x) {
   using T = LogTable<typename V::Real>;
   constexpr int mantissa = FormatOf<V>::mantissa_bits;
-  const auto exponent = sra<mantissa>(bits(x) - bits(V(0.75)));
+  const auto over = bits(x) - bits(V(T::first));  // e, then the four bits of the interval
+  const auto exponent = sra<mantissa>(over), index = srl<mantissa - 4>(over);
   const V m = from_bits<V>(bits(x) - shl<mantissa>(exponent));
-  const V round_to_1(is_f64<V> ? 0x1.8p52 : 0x1.8p23);  // numbers of this size are integers
-  const auto index = bits(fma(m, V(20), round_to_1));
   return {m, to_real<V>(exponent), lookup16<V>(T::inverse, index), lookup16<V>(T::log_c, index), exponent};
 }
 

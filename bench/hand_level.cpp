@@ -117,7 +117,7 @@ class HandLevel final : public Level<Real> {
   /// Seconds of a small batch, of at least a vector: the least of several.
   double time(const HandCode& code) {
     use(code);
-    const std::size_t evaluations = std::clamp<std::size_t>(20000 / workload_.recorded_ops, 16, 1024);
+    const std::size_t evaluations = std::clamp<std::size_t>(20000 / workload_.recorded_ops, 32, 1024);
     std::vector<Real> in(workload_.inputs * evaluations), values(evaluations),
         out(workload_.differentiated.size() * evaluations);
     for (std::size_t i = 0; i < workload_.inputs; ++i)

@@ -96,23 +96,23 @@ WENGERT_INLINE V gauss(V x) {
 
 // ---- erfc ----------------------------------------------------------------------------------------------------------
 
-/// The piece of the table for the x with x + shift = y.
-template <Lane V>
-WENGERT_INLINE typename V::Int erfcx_piece(V y) {
-  return srl<FormatOf<V>::mantissa_bits - 2>(bits(y));
+/// The number, mod 16, of the piece that y falls into if octaves have 2^per_octave_bits of them.
+template <int per_octave_bits, Lane V>
+WENGERT_INLINE typename V::Int piece_of(V y) {
+  return srl<FormatOf<V>::mantissa_bits - per_octave_bits>(bits(y));
 }
-/// erfcx at the distance d from the middle of a piece.
-template <Lane V>
-WENGERT_INLINE Grown<V> erfcx_near(typename V::Int piece, V d) {
-  using T = ErfTable<typename V::Real>;
-  return {lookup16<V>(T::erfcx[0], piece), d * rows_from<1>(T::erfcx, piece, d, d * d)};
+/// c0 (1 + c1 d + c2 d^2 + ...) from the rows of a table.
+template <Lane V, int n>
+WENGERT_INLINE Grown<V> grown_from(const typename V::Real (&rows)[n][16], typename V::Int piece, V d) {
+  return {lookup16<V>(rows[0], piece), d * rows_from<1>(rows, piece, d, d * d)};
 }
+
 /// erfcx(x) for 0 <= x < GaussRange::nothing.
 template <Lane V>
 WENGERT_INLINE Grown<V> erfcx_of_positive(V x) {
   using T = ErfTable<typename V::Real>;
-  const auto piece = erfcx_piece(x + V(T::shift));
-  return erfcx_near(piece, x - lookup16<V>(T::erfcx_middle, piece));
+  const auto piece = piece_of<2>(x + V(T::shift));
+  return grown_from(T::erfcx, piece, x - lookup16<V>(T::erfcx_middle, piece));
 }
 
 template <Lane V>

@@ -1,9 +1,8 @@
 // The standard normal distribution: density, distribution function and its inverse; and erfcx(x) = e^(x^2) erfc(x).
 //
-// The lower tail of the distribution function is e^(-x^2/2) erfcx(-x/sqrt2)/2, from erfc's table. Its inverse is
-// q F(w), q = p - 1/2 and w = -log(4p(1-p)): F is smooth from the middle, where w = 0, to the end of both tails, so 16
-// polynomials do (normal_table.hpp). (This variable: Giles, "Approximating the erfinv function", GPU Computing Gems,
-// Jade edition, 2011.)
+// The distribution function is as erfc, e^(-x^2/2) times 16 polynomials (normal_table.hpp). So is its inverse: q F(w),
+// q = p - 1/2 and w = -log(4p(1-p)); F is smooth from the middle, where w = 0, to the end of both tails. (This variable:
+// Giles, "Approximating the erfinv function", GPU Computing Gems, Jade edition, 2011.)
 #pragma once
 
 #include "kernels/math/erf.hpp"
@@ -50,30 +49,27 @@ WENGERT_INLINE V normal_pdf(V x) {
 
 // ---- distribution function -----------------------------------------------------------------------------------------
 
-/// erfcx(x / sqrt2) for 0 <= x <= NormalRange::nothing.
+/// e^(x^2/2) times the probability beyond x, for 0 <= x <= NormalRange::nothing.
 template <Lane V>
-WENGERT_INLINE Grown<V> erfcx_of_scaled(V x) {
-  using T = ErfTable<typename V::Real>;
-  const V hi(is_f64<V> ? 0x1.6a09e667f3bcdp-1 : 0x1.6a09e6p-1), lo(is_f64<V> ? -0x1.bdd3413b26456p-55 : 0x1.9fcef4p-27);
-  const auto piece = erfcx_piece(fma(x, hi, V(T::shift)));
-  return erfcx_near(piece, fma(x, lo, fma(x, hi, -lookup16<V>(T::erfcx_middle, piece))));
+WENGERT_INLINE Grown<V> normal_tail(V x) {
+  using T = NormalTable<typename V::Real>;
+  const auto piece = piece_of<2>(x + V(T::tail_shift));
+  return grown_from(T::tail, piece, x - lookup16<V>(T::tail_middle, piece));
 }
 
 template <Lane V>
 WENGERT_NOINLINE V normal_cdf_everywhere(V x) {
   const V a = clamped_abs(x, V(NormalRange<typename V::Real>::nothing));
-  Grown<V> factor = erfcx_of_scaled(a);
-  factor.head = factor.head * V(0.5);
-  const V tail = exp_of_product_scaled(a * V(-0.5), a, factor);
+  const V tail = exp_of_product_scaled(a * V(-0.5), a, normal_tail(a));
   return select(isnan(x), x, select(x < V(0), tail, V(1) - tail));
 }
 
 /// The probability of a standard normal variable below x.
 template <Lane V>
 WENGERT_INLINE V normal_cdf(V x) {
-  const V two_tails = product(exp_of_product(x * V(-0.5), x), erfcx_of_scaled(abs(x)));
-  const V y = select(x < V(0), two_tails * V(0.5), fma(two_tails, V(-0.5), V(1)));
-  return rare(beyond(x, V(NormalRange<typename V::Real>::ordinary)), y, [&] { return normal_cdf_everywhere(x); });
+  const V tail = product(exp_of_product(x * V(-0.5), x), normal_tail(abs(x)));
+  return rare(beyond(x, V(NormalRange<typename V::Real>::ordinary)), select(x < V(0), tail, V(1) - tail),
+              [&] { return normal_cdf_everywhere(x); });
 }
 
 // ---- its inverse ---------------------------------------------------------------------------------------------------
@@ -85,11 +81,10 @@ WENGERT_INLINE V normal_icdf(V p) {
   using F = FormatOf<V>;
   const V q = p - V(0.5), q_low = p - (q + V(0.5));
   const V w = -log((p * V(4)) * (V(1) - p));
-  const auto piece = srl<F::mantissa_bits - T::octave_bits>(bits(w + V(T::shift)));
-  const V d = w - lookup16<V>(T::icdf_middle, piece);
-  const V c0 = lookup16<V>(T::icdf[0], piece), rest = d * rows_from<1>(T::icdf, piece, d, d * d);
-  const Pair<V> head = two_prod(q, c0);
-  const V x = head.hi + fma(head.hi, rest, fma(q_low, c0, head.lo));
+  const auto piece = piece_of<T::icdf_bits>(w + V(T::icdf_shift));
+  const Grown<V> f = grown_from(T::icdf, piece, w - lookup16<V>(T::icdf_middle, piece));
+  const Pair<V> head = two_prod(q, f.head);
+  const V x = head.hi + fma(head.hi, f.rest, fma(q_low, f.head, head.lo));
   return rare(!((p > V(0)) & (p < V(1))), x,
               [&] { return select(p == V(0), V(-F::inf), select(p == V(1), V(F::inf), V(F::nan))); });
 }

@@ -1,4 +1,4 @@
-// The exponential function and e^x - 1.
+// Exponentials: exp, exp2 and expm1.
 //
 // e^x = 2^k * 2^(i/16) * e^r with n = k + i/16 = x / ln 2 rounded to a multiple of 1/16, so |r| <= ln2/32: a table of
 // 16 and a short polynomial (Tang, "Table-driven implementation of the exponential function in IEEE floating-point
@@ -101,7 +101,7 @@ inline constexpr typename V::Real round_to_16th = is_f64<V> ? 0x1.8p48 : 0x1.8p1
 template <Lane V>
 struct ExpReduced {
   V n, r;
-  typename V::Int index;  // the lowest four bits are i, those above are k and, from the sign bit down, of no meaning
+  typename V::Int index;  // the lowest four bits are i, those above k, and the highest, to be shifted out, mean nothing
 };
 
 template <Lane V>
@@ -130,7 +130,6 @@ WENGERT_INLINE V exp_rest(const ExpReduced<V>& a) {
     const V q = paired(r, r2, 0x1.000000000000dp-1, 0x1.555555548ef01p-3, 0x1.5555555336913p-5, 0x1.11123b2105554p-7,
                        0x1.6c19769147e2dp-10);
     return fma(r2, q, linear);
-
   } else {
     return fma(r2, paired(r, r2, 0x1.0001ecp-1f, 0x1.5556ap-3f), linear);
   }

@@ -1,4 +1,4 @@
-// Hyperbolic functions.
+// Hyperbolic functions and their inverses.
 #pragma once
 
 #include "kernels/math/exp.hpp"

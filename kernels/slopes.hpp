@@ -114,16 +114,18 @@ WENGERT_INLINE V whole_quotient(V a, V b, V y) {
 /// b a^(b - 1) where b - 1 isn't `minus_1.hi` exactly or a^minus_1.hi, `power`, isn't normal: a^lo is 1 + lo log a, and
 /// half the exponent twice over- or underflows only if the slope does.
 template <Lane V>
-WENGERT_NOINLINE V pow_slope_carefully(V a, V b, Pair<V> minus_1, V power) {
+WENGERT_NOINLINE V pow_slope_carefully(V a, V b, Pair<V> minus_1, V rounded_power) {
   const V size = abs(a);
-  const auto ordinary_a = (size > V(0)) & isfinite(a) & isfinite(b);
+  const auto finite_b = isfinite(b), ordinary_a = (size > V(0)) & isfinite(a) & finite_b;
+  // An even b may be so large that b - 1 rounds to an even number too.
+  const V power = select((minus_1.lo != V(0)) & (rint(b) == b) & finite_b, copysign(rounded_power, a), rounded_power);
   const auto normal = (abs(power) >= V(FormatOf<V>::min_normal)) & isfinite(power);
   const V half = pow(size, minus_1.hi * V(0.5));
   const V slope = select(normal | !ordinary_a, b * power, flip_sign(b * half * half, power));
   const V exact = select(ordinary_a & isfinite(slope), fma(slope, minus_1.lo * log(size), slope), slope);
-  // What rounds to a whole exponent, and so is taken for one, needn't be.
+  // And b - 1 may round to a whole number where b isn't one.
   const auto root = signbit(a) & (rint(b) != b);
-  return select(root & !isnan(power), select(a == V(0), b * abs(power), nan<V>()), exact);
+  return select(isnan(power), power, select(root, select(ordinary_a, nan<V>(), b * abs(power)), exact));
 }
 
 /// d/da of pow(a, b): b * pow(a, b - 1), but 0 where b is 0, whatever a is.
@@ -150,6 +152,15 @@ WENGERT_INLINE V sech2(V x) {
   const V t = exp(V(-2) * abs(x));
   const V r = V(1) / (V(1) + t);
   return (V(4) * t) * (r * r);
+}
+
+/// Slope of normal_icdf: 1 / normal_pdf(y), by the tail's own probability q and Mills' ratio, since in the tail the
+/// density magnifies an error of y. (pdf/q is sqrt(2/pi) / erfcx(|y|/sqrt 2).)
+template <Lane V>
+WENGERT_INLINE V normal_icdf_slope(V x, V y) {
+  const V q = select(x < V(0.5), x, V(1) - x);
+  const V ratio = erfcx(abs(y) * V(static_cast<typename V::Real>(0.7071067811865476)));
+  return select(q == V(0), inf<V>(), V(static_cast<typename V::Real>(1.2533141373155003)) * ratio / q);
 }
 
 /// The largest operand of an n-ary op, NaN if any is.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,6 +48,16 @@ struct ProgramStatistics {
   std::size_t bytes = 0;              ///< of the program
 };
 
+/// Which entries of a matrix may be other than zero: those of row r are in columns `column[row_start[r]]` up to, not
+/// including, `column[row_start[r + 1]]`, ascending.
+struct SparsityPattern {
+  std::size_t rows = 0, columns = 0;
+  std::vector<std::size_t> row_start;
+  std::vector<std::uint32_t> column;
+
+  std::size_t nonzeros() const { return column.size(); }
+};
+
 /// A tape, optimised and planned. Immutable: copies share it, and any number of threads may use it at once.
 template <class Real>
 class WENGERT_API Program {
@@ -58,6 +69,13 @@ class WENGERT_API Program {
   const ProgramStatistics& statistics() const;
   /// A few lines of text: what each pass bought.
   std::string describe() const;
+
+  /// Where derivatives of the outputs (rows) in the differentiated inputs (columns) may be other than zero, at any point.
+  /// Takes a pass over the program for every 64 rows or columns, whichever are fewer.
+  SparsityPattern jacobian_sparsity() const;
+  /// The same for second derivatives of any weighted sum of the outputs: symmetric, one row and column per differentiated input.
+  /// An op with a kink counts as curved. Takes a pass for every 64 inputs.
+  SparsityPattern hessian_sparsity() const;
 
   explicit Program(std::shared_ptr<const plan::ProgramData<Real>> data) : data_(std::move(data)) {}
   const plan::ProgramData<Real>& data() const { return *data_; }

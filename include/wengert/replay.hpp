@@ -58,6 +58,10 @@ struct ReplayOptions {
   ParallelFor parallel_for;    ///< used instead of threads of our own, if given
 };
 
+template <class Real>
+class Machine;
+struct Compressed;
+
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
 /// block width, threads, its place in the batch or how the batch is split into calls.
 ///
@@ -85,6 +89,30 @@ class WENGERT_API Replay {
   void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
            Samples<Real> gradients);
 
+  /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input).
+  /// `values` may be left empty.
+  void jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
+           Samples<Real> tangents);
+
+  /// All first derivatives: item k * differentiated() + i of a sample is that of output k in the differentiated input i. In
+  /// reverse, or forward where there are fewer inputs than outputs. `values` may be left empty.
+  void jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> jacobians);
+  /// Those that may be other than zero, in the order of program().jacobian_sparsity(): structurally orthogonal columns (rows)
+  /// share a sweep. The first call finds the pattern and colours it.
+  void sparse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> nonzeros);
+
+  /// Second derivatives along `directions`: the Hessian of the one output times a vector. With `weights` (per sample one
+  /// per output) that of the outputs' weighted sum. `values` and `gradients` may be left empty.
+  /// Throws bad_argument where there are several outputs and no weights.
+  void hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
+           Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights = {});
+  /// All second derivatives: item i * differentiated() + j of a sample, symmetric up to rounding. The rest as hvp.
+  void hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
+               Samples<Real> hessians, Samples<const Real> weights = {});
+  /// Those that may be other than zero, in the order of program().hessian_sparsity(). The rest as hvp.
+  void sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
+                      Samples<Real> nonzeros, Samples<const Real> weights = {});
+
   const Program<Real>& program() const;
   std::string isa() const;
   unsigned threads() const;
@@ -93,8 +121,21 @@ class WENGERT_API Replay {
   std::size_t bytes() const;
 
  private:
-  class Machine;
-  std::unique_ptr<Machine> machine_;
+  // One seed of the columns (rows) of each colour, or of each column (row); item(seed, k) says where a derivative goes.
+  template <class Item>
+  void forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> derivatives,
+                        std::size_t seeds, const std::uint32_t* colour, const Item& item);
+  template <class Item>
+  void reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> derivatives,
+                        std::size_t seeds, const std::uint32_t* colour, const Item& item);
+  template <class Tangent, class Item>
+  void second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs, Samples<const Real> weights,
+                    Samples<Real> values, Samples<Real> gradients, Samples<Real> products, const Tangent& tangent,
+                    const Item& item);
+  void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
+
+  std::unique_ptr<Machine<Real>> machine_;
+  std::unique_ptr<Compressed> jacobian_, hessian_;  // what compressed evaluation needs to know, from the first call on
 };
 
 extern template class Replay<double>;

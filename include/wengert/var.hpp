@@ -132,6 +132,7 @@ class Var {
   friend Var name(const Var& a, const Var& b, const Var& c) { return record(Op::name, computed(Op::name, a, b, c), a, b, c); }
 #include "wengert/ops.def"
 #undef WENGERT_RESULT
+  friend Var hypot(const Var& a, const Var& b, const Var& c) { return hypot3(a, b, c); }
   /// The branch would be frozen at recording: use a Cond.
   friend Var select(bool, const Var&, const Var&) = delete;
 
@@ -268,6 +269,13 @@ std::vector<Var<Real>> recorded(Op op, const Lists&... lists) {
     else return outputs[0];                                                                    \
   }
 #include "wengert/ops.def"
+
+/// Sine and cosine of one angle, by one op.
+template <class Real>
+std::pair<Var<Real>, Var<Real>> sincos(const Var<Real>& x) {
+  const auto outputs = detail::recorded<Real>(Op::sincos, std::span(&x, 1));
+  return {outputs[0], outputs[1]};
+}
 
 }  // namespace wengert
 

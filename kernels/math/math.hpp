@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/math/erf.hpp"
+#include "kernels/math/erfcx_slope.hpp"
 #include "kernels/math/exp.hpp"
 #include "kernels/math/gamma.hpp"
 #include "kernels/math/hyperbolic.hpp"

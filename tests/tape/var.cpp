@@ -114,6 +114,10 @@ BOOST_AUTO_TEST_CASE(lists) {
   const std::vector<V> p = softmax(x);
   BOOST_TEST(p.size() == 3u);
   BOOST_TEST(value(p[0]) + value(p[1]) + value(p[2]) == 1, boost::test_tools::tolerance(1e-15));
+  const auto [s, c] = sincos(x[0]);
+  backward(s);
+  BOOST_TEST(grad(x[0]) == value(c));
+  BOOST_TEST(value(hypot(x[0], x[1], x[1])) == 3);
   BOOST_TEST((code_of([&] { dot(x, std::vector<V>(2, x[0])); }) == ErrorCode::bad_size));
   BOOST_TEST((code_of([&] { softmax(std::vector<V>()); }) == ErrorCode::bad_size));
 }

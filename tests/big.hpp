@@ -14,7 +14,7 @@ class Big {
   /// Bits of every number made from now on.
   static inline mpfr_prec_t precision = 128;
   /// Of the format whose results are judged: a formula that passes through smaller numbers loses digits there.
-  static inline double smallest_normal = 0x1p-1022;
+  static inline double smallest_normal = 0x1p-1022, largest = 0x1.fffffffffffffp1023;
 
   Big() { mpfr_init2(v_, precision); }
   Big(double x) : Big() { mpfr_set_d(v_, x, MPFR_RNDN); }
@@ -122,6 +122,7 @@ inline Big fma(const Big& a, const Big& b, const Big& c) {
   mpfr_fma(r.get(), a.get(), b.get(), c.get(), MPFR_RNDN);
   return r;
 }
+inline Big hypot3(const Big& a, const Big& b, const Big& c) { return hypot(hypot(a, b), c); }
 /// log |gamma(x)|.
 inline Big lgamma(const Big& x) {
   Big r;
@@ -147,15 +148,17 @@ inline Big scaled(const Big& x, long n) {
 template <class Real>
 class ReferenceFor {
  public:
-  ReferenceFor() : bits_(Big::precision), low_(mpfr_get_emin()), high_(mpfr_get_emax()), smallest_(Big::smallest_normal) {
+  ReferenceFor() : bits_(Big::precision), low_(mpfr_get_emin()), high_(mpfr_get_emax()), smallest_(Big::smallest_normal), largest_(Big::largest) {
     Big::precision = sizeof(Real) == 8 ? 128 : 80;
     Big::smallest_normal = static_cast<double>(std::numeric_limits<Real>::min());
+    Big::largest = static_cast<double>(std::numeric_limits<Real>::max());
     mpfr_set_emin(-20000);
     mpfr_set_emax(20000);
   }
   ~ReferenceFor() {
     Big::precision = bits_;
     Big::smallest_normal = smallest_;
+    Big::largest = largest_;
     mpfr_set_emin(low_);
     mpfr_set_emax(high_);
   }
@@ -165,7 +168,7 @@ class ReferenceFor {
  private:
   mpfr_prec_t bits_;
   mpfr_exp_t low_, high_;
-  double smallest_;
+  double smallest_, largest_;
 };
 
 }  // namespace wengert::test

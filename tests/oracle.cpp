@@ -26,7 +26,8 @@ const Oracle oracles[] = {
     {"square", R(x * x), {R(2 * x)}},
     {"sqrt", R(sqrt(x)), {R(0.5 / abs(sqrt(x)))}},
     {"cbrt", R(cbrt(x)), {R(1 / (3 * (cbrt(x) * cbrt(x))))}},
-    {"lerp", R((1 - c) * a + c * b), {R(1 - c), R(c), R(b - a)}, R(abs((1 - c) * a) + abs(c * b))},
+    {"lerp", R((1 - c) * a + c * b), {R(1 - c), R(c), R(b - a)}, R(abs((1 - c) * a) + abs(c * b)), {},
+     [](const Big* o) { return !(o[0].is_finite() && o[1].is_finite() && o[2].is_finite()); }},
     // ---- exponentials and logarithms ----
     {"exp", R(exp(x)), {R(exp(x))}},
     {"exp2", R(exp2(x)), {R(exp2(x) * log(Big(2)))}},
@@ -42,7 +43,9 @@ const Oracle oracles[] = {
     {"asin", R(asin(x)), {R(1 / sqrt((1 - x) * (1 + x)))}},
     {"acos", R(acos(x)), {R(-1 / sqrt((1 - x) * (1 + x)))}},
     {"atan", R(atan(x)), {R(1 / (1 + x * x))}},
-    {"atan2", R(atan2(a, b)), {R(b / (a * a + b * b)), R(-a / (a * a + b * b))}},
+    // Slopes through a quotient of the operands: exact to the last places of that, also where it is subnormal.
+    {"atan2", R(atan2(a, b)), {R(b / (a * a + b * b)), R(-a / (a * a + b * b))}, nullptr,
+     {R(atan2_scale(a, b, b / (a * a + b * b))), R(atan2_scale(a, b, a / (a * a + b * b)))}},
     {"sinc", R(sinc(x)), {R(sinc_slope(x))}},
     // ---- hyperbolic ----
     {"sinh", R(sinh(x)), {R(cosh(x))}},
@@ -101,26 +104,27 @@ const Oracle oracles[] = {
     {"digamma", R(digamma(x)), {R(trigamma(x))}},
     // ---- powers and lengths ----
     // d/db is computed from the power: exact to the last places of that, also where it is subnormal.
-    {"pow", R(pow(a, b)), {R(b.is_zero() ? Big(0) : b * pow(a, b - 1)), R(pow_log_slope(a, b))}, nullptr,
+    {"pow", R(pow(a, b)), {R(pow_slope(a, b)), R(pow_log_slope(a, b))}, nullptr,
      {nullptr, R(larger(abs(pow(a, b)), Big::smallest_normal) * abs(log(a)))}},
-    {"powi", R(pow(a, b)), {R(b.is_zero() ? Big(0) : b * pow(a, b - 1)), R(0)}},
-    {"hypot", R(hypot(a, b)), {R(hypot_slope(a, hypot(a, b))), R(hypot_slope(b, hypot(a, b)))}},
-    {"hypot3", R(hypot(hypot(a, b), c)),
-     {R(hypot_slope(a, hypot(hypot(a, b), c))), R(hypot_slope(b, hypot(hypot(a, b), c))),
-      R(hypot_slope(c, hypot(hypot(a, b), c)))}},
+    {"powi", R(pow(a, b)), {R(pow_slope(a, b)), R(0)}},
+    {"hypot", R(hypot(a, b)), {R(hypot_slope(a, hypot(a, b))), R(hypot_slope(b, hypot(a, b)))}, nullptr,
+     {R(hypot_slope_scale(a, hypot(a, b))), R(hypot_slope_scale(b, hypot(a, b)))}},
+    {"hypot3", R(hypot3(a, b, c)),
+     {R(hypot_slope(a, hypot3(a, b, c))), R(hypot_slope(b, hypot3(a, b, c))), R(hypot_slope(c, hypot3(a, b, c)))}, nullptr,
+     {R(hypot_slope_scale(a, hypot3(a, b, c))), R(hypot_slope_scale(b, hypot3(a, b, c))), R(hypot_slope_scale(c, hypot3(a, b, c)))}},
     {"xlogy", R(a.is_zero() && !b.is_nan() ? Big(0) : a * log(b)),
      {R(log(b)), R(b.is_nan() ? b : a.is_zero() ? Big(0) : b < 0 ? nan() : a / abs(b))}},
 };
 
 const NaryOracle nary_oracles[] = {
-    {"sum", nary::sum, [](auto, std::size_t, std::size_t) { return Big(1); }, nary::sum_of_sizes, nullptr, true},
-    {"prod", nary::prod, nary::prod_of_others, nullptr, nullptr, true},
-    {"softmax", nary::softmax, nary::softmax_partial, nullptr, nary::softmax_partial_scale},
-    {"logsumexp", nary::logsumexp, nary::softmax_of, nary::logsumexp_scale},
-    {"dot", nary::dot, nary::dot_partial, nary::dot_of_sizes, nullptr, true},
+    {"sum", nary::sum, [](auto, std::size_t, std::size_t) { return Big(1); }, nary::sum_of_sizes, nullptr, true, nary::sum_of_size},
+    {"prod", nary::prod, nary::prod_of_others, nary::prod_scale, nary::prod_partial_scale, true, nary::prod_of_large},
+    {"softmax", nary::softmax, nary::softmax_partial, nary::softmax_scale, nary::softmax_partial_scale},
+    {"logsumexp", nary::logsumexp, nary::softmax_of, nary::logsumexp_scale, nary::softmax_of_scale},
+    {"dot", nary::dot, nary::dot_partial, nary::dot_of_sizes, nullptr, true, nary::dot_of_size},
     {"sqnorm", nary::sqnorm, [](std::span<const Big> x, std::size_t, std::size_t i) { return 2 * x[i]; }, nullptr, nullptr, true},
-    {"norm", nary::norm,
-     [](std::span<const Big> x, std::size_t, std::size_t i) { return hypot_slope(x[i], nary::norm(x)[0]); }},
+    {"sincos", nary::sincos, nary::sincos_slope},
+    {"norm", nary::norm, nary::norm_slope, nullptr, nary::norm_slope_scale},
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ struct Oracle {
   /// sum of terms of either sign can't be better than its terms. Null: the result's own.
   Big (*value_scale)(const Big* operands) = nullptr;
   std::array<Big (*)(const Big* operands), 3> partial_scales = {};
+  /// Where nothing is promised of the value.
+  bool (*unspecified)(const Big* operands) = nullptr;
 };
 
 /// Reference of an op on any number of operands.
@@ -31,8 +33,10 @@ struct NaryOracle {
   Big (*partial)(std::span<const Big> x, std::size_t j, std::size_t i);
   std::vector<Big> (*value_scale)(std::span<const Big> x) = nullptr;
   Big (*partial_scale)(std::span<const Big> x, std::size_t j, std::size_t i) = nullptr;
-  /// The bound in the table is of each of n steps.
+  /// The bound in the table is of each of n steps. Elsewhere it holds up to 4 operands; each more may cost 1/2.
   bool per_term = false;
+  /// The largest number on the way to the results: where that overflows, nothing is promised.
+  Big (*largest_step)(std::span<const Big> x) = nullptr;
 };
 
 /// Null where there is none.

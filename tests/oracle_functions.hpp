@@ -120,12 +120,29 @@ inline Big trigamma(const Big& x) {
 
 // ---- powers ----------------------------------------------------------------------------------------------------------
 
+inline Big pow_slope(const Big& a, const Big& b) {
+  if (b.is_zero()) return 0;
+  // b - 1 may round to a whole number where b isn't one.
+  const bool root = a.is_negative() && b.is_finite() && !(rint_even(b) == b);
+  if (root && a < 0 && a.is_finite()) return nan();
+  if (abs(b) > 0x1p60 && b.is_finite()) return b * copysign(pow(abs(a), b - 1), a);  // b is even
+  return b * pow(root ? -a : a, b - 1);
+}
 inline Big pow_log_slope(const Big& a, const Big& b) {
   if (a.is_zero() && b.is_zero()) return nan();
   const Big y = pow(a, b);
   return y.is_zero() && a >= 0 ? Big(0) : log(a) * y;
 }
 inline Big hypot_slope(const Big& x, const Big& length) { return length.is_zero() ? Big(0) : x / length; }
+/// Computed from the length, to its last places, also where it is subnormal; and anything where the length overflows.
+inline Big hypot_slope_scale(const Big& x, const Big& length) {
+  const Big slope = abs(hypot_slope(x, length));
+  if (length > Big::largest) return Big::largest;
+  return length < Big::smallest_normal ? slope * Big::smallest_normal / length : slope;
+}
+inline Big atan2_scale(const Big& a, const Big& b, const Big& slope) {
+  return larger(abs(slope), Big::smallest_normal / larger(abs(a), abs(b)));
+}
 
 /// The limit 0 at infinity included.
 inline Big sinc(const Big& x) { return x.is_zero() ? Big(1) : x.is_inf() ? Big(0) : sin(x) / x; }
@@ -149,11 +166,12 @@ inline std::vector<Big> sum(Bigs x) {
   for (std::size_t i = 1; i < x.size(); ++i) s = s + x[i];
   return {s};
 }
-inline std::vector<Big> sum_of_sizes(Bigs x) {
+inline Big sum_of_size(Bigs x) {
   Big s = 0;
   for (const Big& v : x) s = s + abs(v);
-  return {s};
+  return s;
 }
+inline std::vector<Big> sum_of_sizes(Bigs x) { return {sum_of_size(x)}; }
 inline Big prod_of_others(Bigs x, std::size_t, std::size_t skip) {
   Big p = 1;
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -161,6 +179,16 @@ inline Big prod_of_others(Bigs x, std::size_t, std::size_t skip) {
   return p;
 }
 inline std::vector<Big> prod(Bigs x) { return {prod_of_others(x, 0, x.size())}; }
+inline Big prod_of_large(Bigs x) {
+  Big p = 1;
+  for (const Big& v : x) p = p * larger(abs(v), 1);
+  return p;
+}
+/// A product of some factors that is subnormal has lost digits, which the large ones among the others bring to light.
+inline Big prod_partial_scale(Bigs x, std::size_t j, std::size_t i) {
+  return larger(abs(prod_of_others(x, j, i)), Big::smallest_normal * prod_of_large(x));
+}
+inline std::vector<Big> prod_scale(Bigs x) { return {prod_partial_scale(x, 0, x.size())}; }
 
 inline Big largest(Bigs x) {
   Big m = x[0];
@@ -190,9 +218,17 @@ inline Big softmax_partial(Bigs x, std::size_t j, std::size_t i) {
   const std::vector<Big> y = softmax(x);
   return y[i] * ((i == j ? Big(1) : Big(0)) - y[j]);
 }
+/// How much more a weight is off if its operand is, by one last place: x - largest rounds, as in every implementation.
+inline Big blurred(Bigs x, std::size_t i) { return x[i].is_inf() ? Big(1) : 1 + abs(x[i] - largest(x)); }
+inline std::vector<Big> softmax_scale(Bigs x) {
+  std::vector<Big> y = softmax(x);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = y[i] * blurred(x, i);
+  return y;
+}
+inline Big softmax_of_scale(Bigs x, std::size_t j, std::size_t i) { return softmax_of(x, j, i) * blurred(x, i); }
 /// What the formula yi * (gi - sum gj yj) subtracts from what.
 inline Big softmax_partial_scale(Bigs x, std::size_t j, std::size_t i) {
-  const std::vector<Big> y = softmax(x);
+  const std::vector<Big> y = softmax_scale(x);
   return y[i] * ((i == j ? Big(1) : Big(0)) + y[j]);
 }
 inline std::vector<Big> logsumexp(Bigs x) {
@@ -206,18 +242,24 @@ inline std::vector<Big> logsumexp(Bigs x) {
 }
 inline std::vector<Big> logsumexp_scale(Bigs x) {
   const Big m = largest(x);
-  return {m.is_inf() || m.is_nan() ? abs(m) : abs(m) + abs(logsumexp(x)[0] - m)};
+  if (m.is_inf() || m.is_nan()) return {abs(m)};
+  Big others = 0;
+  const std::vector<Big> y = softmax_scale(x);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (!(x[i] == m)) others = others + y[i];
+  return {abs(m) + abs(logsumexp(x)[0] - m) + others};
 }
 inline std::vector<Big> dot(Bigs x) {
   Big s = 0;
   for (std::size_t i = 0; i < x.size() / 2; ++i) s = i == 0 ? x[0] * x[x.size() / 2] : s + x[i] * x[x.size() / 2 + i];
   return {s};
 }
-inline std::vector<Big> dot_of_sizes(Bigs x) {
+inline Big dot_of_size(Bigs x) {
   Big s = 0;
   for (std::size_t i = 0; i < x.size() / 2; ++i) s = s + abs(x[i] * x[x.size() / 2 + i]);
-  return {s};
+  return s;
 }
+inline std::vector<Big> dot_of_sizes(Bigs x) { return {dot_of_size(x)}; }
 inline Big dot_partial(Bigs x, std::size_t, std::size_t i) { return x[(i + x.size() / 2) % x.size()]; }
 inline std::vector<Big> sqnorm(Bigs x) {
   Big s = 0;
@@ -230,6 +272,11 @@ inline std::vector<Big> norm(Bigs x) {
   for (const Big& v : x) s = hypot(s, v);
   return {s};
 }
+inline Big norm_slope(Bigs x, std::size_t, std::size_t i) { return hypot_slope(x[i], norm(x)[0]); }
+inline Big norm_slope_scale(Bigs x, std::size_t, std::size_t i) { return hypot_slope_scale(x[i], norm(x)[0]); }
+
+inline std::vector<Big> sincos(Bigs x) { return {sin(x[0]), cos(x[0])}; }
+inline Big sincos_slope(Bigs x, std::size_t j, std::size_t) { return j == 0 ? cos(x[0]) : -sin(x[0]); }
 
 }  // namespace nary
 }  // namespace wengert::test

@@ -31,14 +31,10 @@ Estimate scaled(const Estimate& estimate, double factor) {
 
 std::string_view name(Status status) {
   switch (status) {
-    case Status::complete:
-      return "complete";
-    case Status::partial:
-      return "partial";
-    case Status::wrong:
-      return "wrong";
-    case Status::failed:
-      break;
+    case Status::complete: return "complete";
+    case Status::partial: return "partial";
+    case Status::wrong: return "wrong";
+    case Status::failed: break;
   }
   return "failed";
 }

@@ -43,7 +43,7 @@ struct Row {
   int lanes = 1, threads = 1;
   double record_seconds = 0, compile_seconds = 0;
   std::size_t tape_bytes = 0;
-  std::optional<std::uint64_t> peak_rss_bytes;  ///< of a process of its own, see docs/measuring.md
+  std::optional<std::uint64_t> peak_rss_bytes;  ///< of a process of its own that runs one batch
   double max_relative_error = 0;                ///< found while verifying, see bench/verify.hpp
   std::string bits;                             ///< hash of every value and gradient of a batch
   Status status = Status::partial;

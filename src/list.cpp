@@ -15,9 +15,11 @@ namespace wengert::command {
 namespace {
 
 std::string levels() {
+  std::size_t title = 0;
+  for (const bench::LevelInfo& level : bench::levels()) title = std::max(title, level.title.size());
   std::string text = "levels (--levels):\n";
   for (const bench::LevelInfo& level : bench::levels())
-    text += fmt::format("  {:<10} {:<10} {}{}\n", level.name, level.title, level.description,
+    text += fmt::format("  {:<10} {:<{}}  {}{}\n", level.name, level.title, title, level.description,
                         level.ladder ? "" : " (by name only)");
   return text;
 }

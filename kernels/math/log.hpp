@@ -1,11 +1,11 @@
 // Logarithms: log, log2, log10, log1p.
 //
-// x = 2^e m, m from 47/64 to twice that; the next four bits of m - 47/64, taken from its binary form, choose an interval,
-// one of them around 1, and c in it: log x = e ln2 + log c + log1p(r) with r = m / c - 1, |r| < 1/31 (Tang,
-// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990). Each 1/c
-// is a number near the one wanted whose logarithm is, by luck that was searched for, a number of few bits up to an error
-// far below the last place (Gal and Bachelis, "An accurate elementary mathematical library", ACM TOMS 17, 1991), so that
-// e ln2 + log c is exact but for the small low part of ln2.
+// x = 2^e m, m from 47/64 to twice that; the next four bits of m - 47/64, taken from its binary form, choose an
+// interval, one of them around 1, and c in it: log x = e ln2 + log c + log1p(r) with r = m / c - 1, |r| < 1/31 (Tang,
+// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990). Each
+// 1/c is a number near the one wanted whose logarithm is, by luck that was searched for, a number of few bits up to an
+// error far below the last place (Gal and Bachelis, "An accurate elementary mathematical library", ACM TOMS 17, 1991),
+// so that e ln2 + log c is exact but for the small low part of ln2.
 #pragma once
 
 #include "kernels/math/poly.hpp"

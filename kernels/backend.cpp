@@ -44,9 +44,11 @@ constexpr Backend<Real> make_backend() {
 #define WENGERT_JOIN(a, b) WENGERT_JOIN_(a, b)
 
 template <class Real>
-constexpr Backend<Real> with_instructions(const InstructionTable<Real>& many, const InstructionTable<Real>* single) {
+constexpr Backend<Real> with_instructions(const InstructionTable<Real>& many, const InstructionTable<Real>& dual,
+                                          const InstructionTable<Real>* single) {
   Backend<Real> b = make_backend<Real>();
   b.instructions = &many;
+  b.dual_instructions = &dual;
   b.single_instructions = single;
   return b;
 }
@@ -57,8 +59,10 @@ constexpr Backend<Real> with_instructions(const InstructionTable<Real>& many, co
 #define WENGERT_SINGLE(real) nullptr
 #endif
 const Backend<double> WENGERT_JOIN(WENGERT_ISA, _f64) =
-    with_instructions<double>(WENGERT_JOIN(WENGERT_ISA, _instructions_f64), WENGERT_SINGLE(f64));
+    with_instructions<double>(WENGERT_JOIN(WENGERT_ISA, _instructions_f64),
+                              WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f64), WENGERT_SINGLE(f64));
 const Backend<float> WENGERT_JOIN(WENGERT_ISA, _f32) =
-    with_instructions<float>(WENGERT_JOIN(WENGERT_ISA, _instructions_f32), WENGERT_SINGLE(f32));
+    with_instructions<float>(WENGERT_JOIN(WENGERT_ISA, _instructions_f32),
+                             WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f32), WENGERT_SINGLE(f32));
 
 }  // namespace wengert::kernels

@@ -31,6 +31,7 @@ struct Backend {
   int lanes;  ///< of one vector
 
   const InstructionTable<Real>* instructions;         ///< of programs, over slots of any number of vectors
+  const InstructionTable<Real>* dual_instructions;    ///< the same over dual numbers: a vector of values, one of tangents, ...
   const InstructionTable<Real>* single_instructions;  ///< over slots of one number; null where it has none
 
   void (*forward)(const Sweep<Real>&);

@@ -32,10 +32,12 @@ struct InstructionTable {
 #define WENGERT_SINGLE_INSTRUCTIONS
 #endif
 
-// Defined by kernels/instructions.cpp, compiled per instruction set as backend.cpp is.
+// Defined by kernels/instructions.cpp and instructions_dual.cpp, compiled per instruction set as backend.cpp is.
 extern const InstructionTable<double> scalar_instructions_f64, scalar_fma_instructions_f64, avx2_instructions_f64,
-    avx512_instructions_f64, scalar_single_instructions_f64, scalar_fma_single_instructions_f64;
+    avx512_instructions_f64, scalar_dual_instructions_f64, scalar_fma_dual_instructions_f64, avx2_dual_instructions_f64,
+    avx512_dual_instructions_f64, scalar_single_instructions_f64, scalar_fma_single_instructions_f64;
 extern const InstructionTable<float> scalar_instructions_f32, scalar_fma_instructions_f32, avx2_instructions_f32,
-    avx512_instructions_f32, scalar_single_instructions_f32, scalar_fma_single_instructions_f32;
+    avx512_instructions_f32, scalar_dual_instructions_f32, scalar_fma_dual_instructions_f32, avx2_dual_instructions_f32,
+    avx512_dual_instructions_f32, scalar_single_instructions_f32, scalar_fma_single_instructions_f32;
 
 }  // namespace wengert::kernels

@@ -12,17 +12,19 @@ namespace plan {
 namespace {
 
 template <class Real>
-struct Arguments {
-  std::vector<Id> outputs, differentiated;
-};
-
-template <class Real>
 std::vector<Id> differentiated_inputs(const TapeView<Real>& tape, const CompileOptions& options) {
   if (!options.differentiated) return {tape.inputs.begin(), tape.inputs.end()};
-  for (Id id : *options.differentiated)
+  std::vector<Id> sorted = *options.differentiated;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    const Id id = sorted[k];
     if (!std::binary_search(tape.inputs.begin(), tape.inputs.end(), id))
       throw Error(ErrorCode::not_an_input,
                   "compile is asked for derivatives in id " + std::to_string(id) + ", which is not an input of the tape");
+    if (k > 0 && id == sorted[k - 1])
+      throw Error(ErrorCode::bad_argument,
+                  "compile is asked twice for derivatives in the input " + std::to_string(id) + "; list it once");
+  }
   return *options.differentiated;
 }
 
@@ -102,6 +104,9 @@ std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& sou
   for (ValueId seed : backward.seeds) data->seeds.push_back(seed == no_value ? no_slot : slots[seed]);
   for (ValueId gradient : backward.gradients) data->gradients.push_back(gradient == no_value ? no_slot : slots[gradient]);
 
+  for (Id id : differentiated)
+    data->differentiated.push_back(static_cast<std::uint32_t>(
+        std::lower_bound(tape.inputs.begin(), tape.inputs.end(), id) - tape.inputs.begin()));
   for (const OpRecord& record : tape.ops)
     if (info(record.op).arity == 0) data->longest_list = std::max<std::size_t>(data->longest_list, record.b);
 

@@ -47,6 +47,8 @@ struct ProgramData {
   ZeroRule zero_rule = ZeroRule::exact;
   std::size_t longest_list = 0;  ///< operands of an instruction that loops over them
 
+  std::vector<std::uint32_t> differentiated;  ///< places among the inputs
+
   Layout<Real> values;  ///< of evaluations that want values alone
   Code values_code;
 

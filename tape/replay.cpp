@@ -1,158 +1,81 @@
 #include "wengert/replay.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "kernels/dispatch.hpp"
-#include "tape/cores.hpp"
-#include "tape/transfer.hpp"
-#include "tape/worker_pool.hpp"
-#include "tape/workspace.hpp"
+#include "tape/compressed.hpp"
+#include "tape/machine.hpp"
 
 namespace wengert {
 namespace {
 
-using kernels::Frame;
-
-/// Samples in a block: many share the cost of an instruction, few keep the values that backward reads in the caches.
-std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
-  std::size_t lanes = 512 / real_bytes;
-  constexpr std::size_t cache_bytes = std::size_t(8) << 20;
-  while (lanes * real_bytes > 128 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
-  return lanes;
+template <class Real>
+void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<const Real> inputs) {
+  for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+    if (layout.inputs[i] != plan::no_slot) load_item(inputs, block.lanes, i, block.slot(layout.inputs[i]));
 }
+
+template <class Real>
+void store_outputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<Real> values) {
+  if (!values.data) return;
+  for (std::size_t k = 0; k < layout.outputs.size(); ++k) store_item(block.slot(layout.outputs[k]), block.lanes, values, k);
+}
+
+/// Adjoints of the outputs: one item per sample, or 1.
+template <class Real>
+void load_weights(const typename Machine<Real>::Block& block, const std::vector<plan::Slot>& seeds, Samples<const Real> weights) {
+  for (std::size_t k = 0; k < seeds.size(); ++k) {
+    if (seeds[k] == plan::no_slot) continue;
+    if (weights.data) load_item(weights, block.lanes, k, block.slot(seeds[k]));
+    else block.slot(seeds[k]).fill(Real(1));
+  }
+}
+
+/// The first derivatives that a reverse sweep left: item(seed, k) is where that of input k goes.
+template <class Real, class Item>
+void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> to, const Item& item) {
+  if (!to.data) return;
+  const std::vector<plan::Slot>& gradients = block.data().gradients;
+  for (std::size_t k = 0; k < gradients.size(); ++k)
+    store_derivative(block.slot(gradients[k]), block.lanes, to, [&](std::size_t seed) { return item(seed, k); });
+}
+
+/// Inputs with their tangents: `tangent(k, slot)` fills that of the k-th differentiated one.
+template <class Real, class Tangent>
+void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<const Real> inputs,
+                const Tangent& tangent) {
+  load_inputs(block, layout, inputs);
+  for (const plan::Slot slot : layout.inputs)
+    if (slot != plan::no_slot) block.tangent(slot).fill(Real(0));
+  const std::vector<std::uint32_t>& differentiated = block.data().differentiated;
+  for (std::size_t k = 0; k < differentiated.size(); ++k)
+    if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot) tangent(k, block.tangent(slot));
+}
+
+std::size_t same_item(std::size_t, std::size_t k) { return k; }
+
+/// What a sum of outputs is differentiated, for functions that take weights or want one output.
+template <class Real>
+void check_weights(const Program<Real>& program, const char* what, Samples<const Real> weights) {
+  if (!weights.data && program.outputs() != 1)
+    throw Error(ErrorCode::bad_argument, std::string(what) + " of a program with " + std::to_string(program.outputs()) +
+                                             " outputs: give a weight for each");
+}
+
+/// Where the derivative in place k for a seed goes in a dense matrix.
+struct DenseItems {
+  std::size_t columns;
+  bool seeds_are_columns;
+  std::size_t operator()(std::size_t seed, std::size_t k) const {
+    return seeds_are_columns ? k * columns + seed : seed * columns + k;
+  }
+};
 
 }  // namespace
 
 template <class Real>
-class Replay<Real>::Machine {
- public:
-  Machine(Program<Real> program, const ReplayOptions& options)
-      : program_(std::move(program)), data_(program_.data()), isa_(parse_isa(options.isa)), parallel_for_(options.parallel_for) {
-    const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
-    vector_ = static_cast<std::size_t>(backend.lanes);
-    lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
-    if (lanes_ % vector_ != 0)
-      throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
-                                           " takes multiples of " + std::to_string(vector_));
-    const unsigned threads = options.threads ? options.threads : available_cores();
-    workers_.resize(threads);
-    if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
-    bind(many_, *backend.instructions);
-    const kernels::Backend<Real>& scalar = kernels::backend<Real>(Isa::scalar);
-    bind(single_, scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions);
-  }
-
-  void values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
-    each_block(data_.values, samples, [&](Block& block) {
-      load_inputs(block, data_.values, inputs);
-      block.code->values.run(block.frame);
-      store_outputs(block, data_.values, values);
-    });
-  }
-
-  /// Weights of the outputs, one for all samples or each its own.
-  void adjoints(std::size_t samples, Samples<const Real> inputs, const Samples<const Real>* weights, Samples<Real> values,
-                Samples<Real> gradients) {
-    each_block(data_.gradient, samples, [&](Block& block) {
-      load_inputs(block, data_.gradient, inputs);
-      block.code->forward.run(block.frame);
-      if (values.data) store_outputs(block, data_.gradient, values);
-      for (std::size_t k = 0; k < data_.seeds.size(); ++k) {
-        if (data_.seeds[k] == plan::no_slot) continue;
-        Real* const seed = block.workspace->slot(data_.seeds[k]);
-        if (weights) load_item(*weights, block.first, block.count, k, seed, block.frame.width);
-        else std::fill_n(seed, block.frame.width, Real(1));
-      }
-      block.code->backward.run(block.frame);
-      for (std::size_t k = 0; k < data_.gradients.size(); ++k) {
-        const plan::Slot slot = data_.gradients[k];
-        store_gradient(slot == plan::no_slot ? nullptr : block.workspace->slot(slot), gradients, block.first, block.count, k);
-      }
-    });
-  }
-
-  const Program<Real>& program() const { return program_; }
-  Isa isa() const { return isa_; }
-  unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
-  std::size_t lanes() const { return lanes_; }
-  std::size_t bytes() const {
-    std::size_t sum = 0;
-    for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
-    return sum;
-  }
-
- private:
-  struct Codes {
-    BoundCode<Real> values, forward, backward;
-  };
-  struct Block {
-    Workspace<Real>* workspace;
-    const Codes* code;
-    Frame<Real> frame;
-    std::size_t first, count;  // samples
-  };
-
-  void bind(Codes& codes, const kernels::InstructionTable<Real>& table) {
-    codes.values = BoundCode<Real>(data_.values_code, table);
-    codes.forward = BoundCode<Real>(data_.forward, table);
-    codes.backward = BoundCode<Real>(data_.backward, table);
-  }
-
-  /// Lanes for blocks of `samples`: no more than hold them.
-  std::size_t width_for(std::size_t samples) const {
-    return std::min(lanes_, (samples + vector_ - 1) / vector_ * vector_);
-  }
-
-  template <class Body>
-  void each_block(const plan::Layout<Real>& layout, std::size_t samples, const Body& body) {
-    if (samples == 0) return;
-    const bool ieee = data_.zero_rule == ZeroRule::ieee;
-    const auto evaluate = [&](Workspace<Real>& workspace, const Codes& codes, std::size_t first, std::size_t count,
-                              std::size_t width) {
-      workspace.prepare(layout, width, data_.longest_list);
-      Block block{&workspace, &codes, workspace.frame(ieee), first, count};
-      body(block);
-    };
-    if (samples == 1) return evaluate(workers_[0], single_, 0, 1, 1);
-
-    const std::size_t width = width_for(samples), blocks = (samples + width - 1) / width;
-    const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k < end; ++k) {
-        const std::size_t first = k * width, count = std::min(width, samples - first);
-        evaluate(workers_[worker], many_, first, count, width_for(count));
-      }
-    };
-    if (workers_.size() == 1 || blocks == 1) chunk(0, 0, blocks);
-    else if (parallel_for_) parallel_for_(blocks, chunk);
-    else pool_->run(blocks, chunk);
-  }
-
-  void load_inputs(const Block& block, const plan::Layout<Real>& layout, Samples<const Real> inputs) {
-    for (std::size_t i = 0; i < layout.inputs.size(); ++i)
-      if (layout.inputs[i] != plan::no_slot)
-        load_item(inputs, block.first, block.count, i, block.workspace->slot(layout.inputs[i]), block.frame.width);
-  }
-  void store_outputs(const Block& block, const plan::Layout<Real>& layout, Samples<Real> values) {
-    for (std::size_t k = 0; k < layout.outputs.size(); ++k)
-      store_item(block.workspace->slot(layout.outputs[k]), values, block.first, block.count, k);
-  }
-
-  Program<Real> program_;
-  const plan::ProgramData<Real>& data_;
-  Isa isa_;
-  std::size_t vector_, lanes_;
-  std::vector<Workspace<Real>> workers_;
-  std::unique_ptr<WorkerPool> pool_;
-  ParallelFor parallel_for_;
-  Codes many_, single_;
-};
-
-template <class Real>
 Replay<Real>::Replay(Program<Real> program, const ReplayOptions& options)
-    : machine_(std::make_unique<Machine>(std::move(program), options)) {}
+    : machine_(std::make_unique<Machine<Real>>(std::move(program), options)) {}
 template <class Real>
 Replay<Real>::Replay(Replay&&) noexcept = default;
 template <class Real>
@@ -162,7 +85,13 @@ Replay<Real>::~Replay() = default;
 
 template <class Real>
 void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
-  machine_->values(samples, inputs, values);
+  using Block = typename Machine<Real>::Block;
+  const plan::Layout<Real>& layout = machine_->data().values;
+  machine_->each_block(layout, Numbers::plain, samples, 1, [&](const Block& block) {
+    load_inputs<Real>(block, layout, inputs);
+    block.values();
+    store_outputs<Real>(block, layout, values);
+  });
 }
 
 template <class Real>
@@ -170,13 +99,167 @@ void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Sam
   if (program().outputs() != 1)
     throw Error(ErrorCode::bad_argument, "gradient of a program with " + std::to_string(program().outputs()) +
                                              " outputs; use vjp with a weight for each, or jacobian");
-  machine_->adjoints(samples, inputs, nullptr, values, gradients);
+  vjp(samples, inputs, {}, values, gradients);
 }
 
 template <class Real>
 void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
                        Samples<Real> gradients) {
-  machine_->adjoints(samples, inputs, &weights, values, gradients);
+  using Block = typename Machine<Real>::Block;
+  const plan::ProgramData<Real>& data = machine_->data();
+  machine_->each_block(data.gradient, Numbers::plain, samples, 1, [&](const Block& block) {
+    load_inputs<Real>(block, data.gradient, inputs);
+    block.forward();
+    store_outputs<Real>(block, data.gradient, values);
+    load_weights<Real>(block, data.seeds, weights);
+    block.backward();
+    store_gradients<Real>(block, gradients, same_item);
+  });
+}
+
+template <class Real>
+void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
+                       Samples<Real> tangents) {
+  using Block = typename Machine<Real>::Block;
+  const plan::Layout<Real>& layout = machine_->data().values;
+  machine_->each_block(layout, Numbers::dual, samples, 1, [&](const Block& block) {
+    load_duals<Real>(block, layout, inputs,
+                     [&](std::size_t k, LaneSlot<Real> slot) { load_item(directions, block.lanes, k, slot); });
+    block.values();
+    store_outputs<Real>(block, layout, values);
+    for (std::size_t k = 0; k < layout.outputs.size(); ++k)
+      store_derivative(block.tangent(layout.outputs[k]), block.lanes, tangents, [&](std::size_t) { return k; });
+  });
+}
+
+template <class Real>
+template <class Item>
+void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                                    Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
+                                    const Item& item) {
+  using Block = typename Machine<Real>::Block;
+  const plan::Layout<Real>& layout = machine_->data().values;
+  machine_->each_block(layout, Numbers::dual, samples, seeds, [&](const Block& block) {
+    load_duals<Real>(block, layout, inputs,
+                     [&](std::size_t k, LaneSlot<Real> slot) { load_seed(block.lanes, colour ? colour[k] : k, slot); });
+    block.values();
+    store_outputs<Real>(block, layout, values);
+    for (std::size_t k = 0; k < layout.outputs.size(); ++k)
+      store_derivative(block.tangent(layout.outputs[k]), block.lanes, derivatives,
+                       [&](std::size_t seed) { return item(seed, k); });
+  });
+}
+
+template <class Real>
+template <class Item>
+void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                                    Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
+                                    const Item& item) {
+  using Block = typename Machine<Real>::Block;
+  const plan::ProgramData<Real>& data = machine_->data();
+  // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
+  const bool side_by_side = samples < machine_->lanes() / 2;
+  machine_->each_block(data.gradient, Numbers::plain, samples, side_by_side ? seeds : 1, [&](const Block& block) {
+    load_inputs<Real>(block, data.gradient, inputs);
+    block.forward();
+    store_outputs<Real>(block, data.gradient, values);
+    for (std::size_t seed = 0; seed < (side_by_side ? 1 : seeds); ++seed) {
+      for (std::size_t k = 0; k < data.seeds.size(); ++k) {
+        if (data.seeds[k] == plan::no_slot) continue;
+        const std::size_t wanted = colour ? colour[k] : k;
+        if (side_by_side) load_seed(block.lanes, wanted, block.slot(data.seeds[k]));
+        else block.slot(data.seeds[k]).fill(wanted == seed ? Real(1) : Real(0));
+      }
+      block.backward();
+      store_gradients<Real>(block, derivatives, [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
+    }
+  });
+}
+
+template <class Real>
+void Replay<Real>::values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to) {
+  if (to.data) values(samples, inputs, to);
+}
+
+template <class Real>
+void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> jacobians) {
+  const std::size_t rows = program().outputs(), columns = program().differentiated();
+  if (columns == 0) values_if_wanted(samples, inputs, values);
+  else if (columns < rows)
+    forward_jacobian(samples, inputs, values, jacobians, columns, nullptr, DenseItems{columns, true});
+  else
+    reverse_jacobian(samples, inputs, values, jacobians, rows, nullptr, DenseItems{columns, false});
+}
+
+template <class Real>
+void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                                   Samples<Real> nonzeros) {
+  if (!jacobian_) jacobian_ = std::make_unique<Compressed>(compress_jacobian(program().jacobian_sparsity()));
+  const Compressed& plan = *jacobian_;
+  const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
+  if (plan.seeds == 0) values_if_wanted(samples, inputs, values);
+  else if (plan.seeds_are_columns)
+    forward_jacobian(samples, inputs, values, nonzeros, plan.seeds, plan.colour.data(), item);
+  else
+    reverse_jacobian(samples, inputs, values, nonzeros, plan.seeds, plan.colour.data(), item);
+}
+
+template <class Real>
+template <class Tangent, class Item>
+void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs,
+                                Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients,
+                                Samples<Real> products, const Tangent& tangent, const Item& item) {
+  using Block = typename Machine<Real>::Block;
+  const plan::ProgramData<Real>& data = machine_->data();
+  machine_->each_block(data.gradient, Numbers::dual, samples, seeds, [&](const Block& block) {
+    load_duals<Real>(block, data.gradient, inputs,
+                     [&](std::size_t k, LaneSlot<Real> slot) { tangent(block.lanes, k, slot); });
+    block.forward();
+    store_outputs<Real>(block, data.gradient, values);
+    load_weights<Real>(block, data.seeds, weights);
+    for (const plan::Slot seed : data.seeds)
+      if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
+    block.backward();
+    store_gradients<Real>(block, gradients, [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+    for (std::size_t k = 0; k < data.gradients.size(); ++k)
+      store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
+                       [&](std::size_t seed) { return item(seed, k); });
+  });
+}
+
+template <class Real>
+void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
+                       Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights) {
+  check_weights(program(), "hvp", weights);
+  second_order(
+      samples, 1, inputs, weights, values, gradients, products,
+      [&](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_item(directions, lanes, k, slot); }, same_item);
+}
+
+template <class Real>
+void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
+                           Samples<Real> hessians, Samples<const Real> weights) {
+  check_weights(program(), "hessian", weights);
+  const std::size_t n = program().differentiated();
+  if (n == 0) return vjp(samples, inputs, weights, values, gradients);
+  second_order(
+      samples, n, inputs, weights, values, gradients, hessians,
+      [](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_seed(lanes, k, slot); }, DenseItems{n, true});
+}
+
+template <class Real>
+void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                                  Samples<Real> gradients, Samples<Real> nonzeros, Samples<const Real> weights) {
+  check_weights(program(), "sparse_hessian", weights);
+  if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
+  const Compressed& plan = *hessian_;
+  if (plan.seeds == 0) return vjp(samples, inputs, weights, values, gradients);
+  second_order(
+      samples, plan.seeds, inputs, weights, values, gradients, nonzeros,
+      [&](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_seed(lanes, plan.colour[k], slot); },
+      [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); });
+  for (std::size_t e = 0; e < samples; ++e)
+    for (const auto& [to, from] : plan.copies) *place(nonzeros, e, to) = *place(nonzeros, e, from);
 }
 
 template <class Real>

@@ -1,42 +1,122 @@
 // Between a caller's memory and the slots of a block.
+//
+// A lane is a sample, or a sample with one of several seeds: lane v of a batch is sample v / seeds with seed v % seeds, so
+// that a Jacobian or Hessian of a single point fills vectors too.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "wengert/replay.hpp"
 
 namespace wengert {
 
-/// One item of `count` samples into a slot of `width` numbers. Lanes past `count` repeat the last sample, so that no lane takes
-/// another path.
+/// The lanes of one block.
+struct LaneRange {
+  std::size_t first, count;  // of all lanes of the batch
+  std::size_t seeds = 1;     // per sample
+
+  std::size_t sample(std::size_t lane) const { return seeds == 1 ? first + lane : (first + lane) / seeds; }
+  std::size_t seed(std::size_t lane) const { return (first + lane) % seeds; }
+};
+
+/// The numbers of one slot: `width` lanes, in pieces of `vector` that lie `step` apart (dual numbers have their tangents
+/// in between).
 template <class Real>
-void load_item(Samples<const Real> from, std::size_t first, std::size_t count, std::size_t item, Real* slot, std::size_t width) {
-  const Real* const p = from.data + static_cast<std::ptrdiff_t>(first) * from.sample + static_cast<std::ptrdiff_t>(item) * from.item;
-  if (from.sample == 1) std::memcpy(slot, p, count * sizeof(Real));
-  else
-    for (std::size_t e = 0; e < count; ++e) slot[e] = p[static_cast<std::ptrdiff_t>(e) * from.sample];
-  std::fill(slot + count, slot + width, slot[count - 1]);
+struct LaneSlot {
+  Real* data;
+  std::size_t width, vector, step;
+
+  Real& operator[](std::size_t lane) const { return data[lane / vector * step + lane % vector]; }
+
+  /// Calls piece(first lane, numbers, how many) for the pieces of lanes 0..count.
+  template <class Piece>
+  void each_piece(std::size_t count, Piece piece) const {
+    for (std::size_t lane = 0, at = 0; lane < count; lane += vector, at += step)
+      piece(lane, data + at, std::min(vector, count - lane));
+  }
+  void fill(Real value) const {
+    each_piece(width, [&](std::size_t, Real* p, std::size_t n) { std::fill_n(p, n, value); });
+  }
+  /// Lanes past `count` repeat the last one, so that no lane takes another path.
+  void pad(std::size_t count) const {
+    for (std::size_t lane = count; lane < width; ++lane) (*this)[lane] = (*this)[count - 1];
+  }
+};
+
+template <class T>
+T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
+  return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample + static_cast<std::ptrdiff_t>(item) * samples.item;
 }
 
-/// The first `count` lanes of a slot to where one item of those samples lies.
+/// One item of a block's samples into a slot.
 template <class Real>
-void store_item(const Real* slot, Samples<Real> to, std::size_t first, std::size_t count, std::size_t item) {
-  Real* const p = to.data + static_cast<std::ptrdiff_t>(first) * to.sample + static_cast<std::ptrdiff_t>(item) * to.item;
-  if (to.sample == 1) std::memcpy(p, slot, count * sizeof(Real));
-  else
-    for (std::size_t e = 0; e < count; ++e) p[static_cast<std::ptrdiff_t>(e) * to.sample] = slot[e];
+void load_item(Samples<const Real> from, const LaneRange& lanes, std::size_t item, LaneSlot<Real> slot) {
+  if (lanes.seeds != 1) {
+    for (std::size_t e = 0; e < lanes.count; ++e) slot[e] = *place(from, lanes.sample(e), item);
+  } else if (from.sample == 1) {
+    slot.each_piece(lanes.count, [&](std::size_t e, Real* p, std::size_t n) {
+      std::memcpy(p, place(from, lanes.first + e, item), n * sizeof(Real));
+    });
+  } else {
+    slot.each_piece(lanes.count, [&](std::size_t e, Real* p, std::size_t n) {
+      const Real* const q = place(from, lanes.first + e, item);
+      for (std::size_t k = 0; k < n; ++k) p[k] = q[static_cast<std::ptrdiff_t>(k) * from.sample];
+    });
+  }
+  slot.pad(lanes.count);
 }
 
-/// The same for an adjoint, which is reported with +0 added: a zero gradient is +0.
+/// 1 in the lanes whose seed is `seed`, 0 in the others.
 template <class Real>
-void store_gradient(const Real* slot, Samples<Real> to, std::size_t first, std::size_t count, std::size_t item) {
-  Real* const p = to.data + static_cast<std::ptrdiff_t>(first) * to.sample + static_cast<std::ptrdiff_t>(item) * to.item;
-  if (to.sample == 1)
-    for (std::size_t e = 0; e < count; ++e) p[e] = slot ? slot[e] + Real(0) : Real(0);
-  else
-    for (std::size_t e = 0; e < count; ++e) p[static_cast<std::ptrdiff_t>(e) * to.sample] = slot ? slot[e] + Real(0) : Real(0);
+void load_seed(const LaneRange& lanes, std::size_t seed, LaneSlot<Real> slot) {
+  for (std::size_t e = 0; e < lanes.count; ++e) slot[e] = lanes.seed(e) == seed ? Real(1) : Real(0);
+  slot.pad(lanes.count);
+}
+
+/// A value: one item per sample.
+template <class Real>
+void store_item(LaneSlot<Real> slot, const LaneRange& lanes, Samples<Real> to, std::size_t item) {
+  if (lanes.seeds != 1) {
+    for (std::size_t e = 0; e < lanes.count; ++e)
+      if (lanes.seed(e) == 0) *place(to, lanes.sample(e), item) = slot[e];
+    return;
+  }
+  slot.each_piece(lanes.count, [&](std::size_t e, const Real* p, std::size_t n) {
+    Real* const q = place(to, lanes.first + e, item);
+    if (to.sample == 1) std::memcpy(q, p, n * sizeof(Real));
+    else
+      for (std::size_t k = 0; k < n; ++k) q[static_cast<std::ptrdiff_t>(k) * to.sample] = p[k];
+  });
+}
+
+inline constexpr std::size_t no_item = std::numeric_limits<std::size_t>::max();
+
+/// A derivative, which is reported with +0 added: a zero one is +0. `item(seed)` says which it is for a seed, or no_item.
+template <class Real, class Item>
+void store_derivative(LaneSlot<Real> slot, const LaneRange& lanes, Samples<Real> to, Item item) {
+  if (lanes.seeds != 1) {
+    for (std::size_t e = 0; e < lanes.count; ++e)
+      if (const std::size_t i = item(lanes.seed(e)); i != no_item)
+        *place(to, lanes.sample(e), i) = slot.data ? slot[e] + Real(0) : Real(0);
+    return;
+  }
+  const std::size_t i = item(std::size_t(0));
+  if (i == no_item) return;
+  if (!slot.data) {
+    for (std::size_t e = 0; e < lanes.count; ++e) *place(to, lanes.first + e, i) = Real(0);
+    return;
+  }
+  slot.each_piece(lanes.count, [&](std::size_t e, const Real* p, std::size_t n) {
+    Real* const q = place(to, lanes.first + e, i);
+    if (to.sample == 1)
+      for (std::size_t k = 0; k < n; ++k) q[k] = p[k] + Real(0);
+    else
+      for (std::size_t k = 0; k < n; ++k) q[static_cast<std::ptrdiff_t>(k) * to.sample] = p[k] + Real(0);
+  });
 }
 
 }  // namespace wengert

@@ -31,14 +31,22 @@ BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTab
 }
 
 template <class Real>
-void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t width, std::size_t longest_list) {
-  if (layout_ == &layout && width_ == width) return;
+void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
+                              std::size_t longest_list) {
+  const std::size_t width = dual ? 2 * lanes : lanes;
+  if (layout_ == &layout && width_ == width && dual_ == dual) return;
   layout_ = nullptr;
   slots_.reserve(layout.slots * width);
-  scratch_.reserve(longest_list * (128 / sizeof(Real)));
-  layout_ = &layout;
+  scratch_.reserve(longest_list * 2 * vector);
   width_ = width;
-  for (const plan::Constant<Real>& constant : layout.constants) std::fill_n(slot(constant.slot), width, constant.value);
+  dual_ = dual;
+  for (const plan::Constant<Real>& constant : layout.constants) {
+    Real* const to = slot(constant.slot);
+    std::fill_n(to, width, constant.value);
+    if (dual)
+      for (std::size_t w = vector; w < width; w += 2 * vector) std::fill_n(to + w, vector, Real(0));
+  }
+  layout_ = &layout;
 }
 
 template class AlignedArray<double>;

@@ -1,4 +1,4 @@
-// The memory of one block of samples, and code bound to the functions of an instruction set.
+// The memory of one block, and code bound to the functions of an instruction set.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace wengert {
 
-/// Numbers on a cache line of their own. Throws out_of_memory, saying how many bytes were asked for.
+/// Numbers on cache lines of their own. Throws out_of_memory, saying how many bytes were asked for.
 template <class Real>
 class AlignedArray {
  public:
@@ -51,8 +51,8 @@ class BoundCode {
 template <class Real>
 class Workspace {
  public:
-  /// Makes room for `layout` at `width`, with its constants in place. Does nothing if that is how it is already.
-  void prepare(const plan::Layout<Real>& layout, std::size_t width, std::size_t longest_list);
+  /// Makes room for `layout` at `lanes` lanes, with its constants in place. Does nothing if that is how it is already.
+  void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual, std::size_t longest_list);
 
   Real* slot(plan::Slot slot) const { return slots_.data() + std::size_t(slot) * width_; }
   kernels::Frame<Real> frame(bool ieee) const { return {slots_.data(), width_, scratch_.data(), ieee}; }
@@ -61,7 +61,8 @@ class Workspace {
  private:
   AlignedArray<Real> slots_, scratch_;
   const plan::Layout<Real>* layout_ = nullptr;
-  std::size_t width_ = 0;
+  std::size_t width_ = 0;  // numbers of a slot
+  bool dual_ = false;
 };
 
 }  // namespace wengert

@@ -1,0 +1,64 @@
+// Reading a program's instructions back: what a kernel would see.
+#pragma once
+
+#include <bit>
+#include <span>
+
+#include "kernels/catalogue.hpp"
+#include "tape/program.hpp"
+
+namespace wengert::plan {
+
+/// One instruction and the slots it names.
+struct Instruction {
+  const kernels::Kind& kind;
+  std::span<const Slot> writes;
+  // value: the operands. adjoint: the outputs' adjoints, the values that partials read, the operands' adjoints so far.
+  std::span<const Slot> reads;
+
+  // Parts of an adjoint's reads.
+  std::span<const Slot> adjoints() const { return reads.first(results()); }
+  std::span<const Slot> values() const { return reads.subspan(results(), reads.size() - results() - sources_); }
+  /// The operands' adjoints so far, in the order of `writes` but without those that `kind.assign` names.
+  std::span<const Slot> sources() const { return reads.last(sources_); }
+  /// Operands of an n-ary op.
+  std::uint32_t operands() const { return static_cast<std::uint32_t>(kind.adjoint ? writes.size() : reads.size()); }
+  std::size_t results() const { return info(kind.op).arity != 0 ? 1 : info(kind.op).outputs(operands()); }
+
+  std::size_t sources_ = 0;
+};
+
+/// Calls use(Instruction) for each, in order.
+template <class Use>
+void each_instruction(const Code& code, Use use) {
+  const std::uint32_t* word = code.words.data();
+  for (const Run& run : code.runs) {
+    const kernels::Kind& kind = kernels::catalogue[run.kind];
+    const OpInfo& row = info(kind.op);
+    for (std::uint32_t k = 0; k < run.count; ++k) {
+      std::size_t writes, reads, sources = 0, ties = 0;
+      if (row.arity != 0) {
+        ties = kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7);
+        writes = 1;
+        reads = static_cast<std::size_t>(row.arity);
+        if (kind.adjoint) {
+          writes = static_cast<std::size_t>(std::popcount(kind.active));
+          sources = static_cast<std::size_t>(std::popcount(static_cast<unsigned>(kind.active & ~kind.assign)));
+          reads = 1 + static_cast<std::size_t>(std::popcount(kernels::used(kind.op, kind.active) & 15)) + sources;
+        }
+      } else {
+        const std::uint32_t n = kind.n ? kind.n : *word++, m = row.outputs(n);
+        writes = kind.adjoint ? n : m;
+        reads = n;
+        if (kind.adjoint) {
+          sources = n;
+          reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
+        }
+      }
+      use(Instruction{kind, {word, writes}, {word + writes, reads}, sources});
+      word += writes + reads + ties;
+    }
+  }
+}
+
+}  // namespace wengert::plan

@@ -1,0 +1,57 @@
+#include "tape/machine.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "tape/cores.hpp"
+#include "wengert/error.hpp"
+
+namespace wengert {
+namespace {
+
+/// Samples in a block: many share the cost of an instruction, few keep the values that backward reads in the caches.
+std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
+  std::size_t lanes = 512 / real_bytes;
+  constexpr std::size_t cache_bytes = std::size_t(8) << 20;
+  while (lanes * real_bytes > 128 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
+  return lanes;
+}
+
+}  // namespace
+
+template <class Real>
+Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
+    : program_(std::move(program)), data_(program_.data()), isa_(parse_isa(options.isa)), parallel_for_(options.parallel_for) {
+  const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
+  vector_ = static_cast<std::size_t>(backend.lanes);
+  lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
+  if (lanes_ % vector_ != 0)
+    throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
+                                         " takes multiples of " + std::to_string(vector_));
+  const unsigned threads = options.threads ? options.threads : available_cores();
+  workers_.resize(threads);
+  if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
+  bind(many_, *backend.instructions);
+  bind(dual_, *backend.dual_instructions);
+  const kernels::Backend<Real>& scalar = kernels::backend<Real>(Isa::scalar);
+  bind(single_, scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions);
+}
+
+template <class Real>
+void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table) {
+  codes.values = BoundCode<Real>(data_.values_code, table);
+  codes.forward = BoundCode<Real>(data_.forward, table);
+  codes.backward = BoundCode<Real>(data_.backward, table);
+}
+
+template <class Real>
+std::size_t Machine<Real>::bytes() const {
+  std::size_t sum = 0;
+  for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
+  return sum;
+}
+
+template class Machine<double>;
+template class Machine<float>;
+
+}  // namespace wengert

@@ -9,8 +9,8 @@
 // microseconds for every function, precision and library, in an order shuffled anew in each round, so that what slows the
 // machine hits all; reported are minimum and median over the rounds. Error: the largest, in units in the last place of the
 // exact result (MPFR), over points half of which are drawn evenly and half have every size equally often. Judged are
-// points whose exact result is a normal number; NaN or infinity there is infinitely wrong. All libraries see the same. What a
-// sample finds is a lower bound: where two libraries' errors are close, ask again with more points and another seed.
+// points whose exact result is a normal number; NaN or infinity there is infinitely wrong. All libraries see the same.
+// What a sample finds is a lower bound: where two libraries' errors are close, ask again with more points, another seed.
 #include <fmt/format.h>
 #include <mpfr.h>
 

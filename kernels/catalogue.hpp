@@ -86,11 +86,11 @@ constexpr unsigned used(Op op, unsigned mask) {
 /// Whether an instruction says what a tie's slope is. Values do for their tangents' sake.
 constexpr bool has_tie(Op op, unsigned mask) { return info(op).arity != 0 && (used(op, mask) & uses::T) != 0; }
 
-/// Costs a few cycles: worth a kernel of its own per way to write a result, and loops that take several vectors at a time.
-constexpr bool cheap(Op op) { return info(op).ulp <= 0.5 && info(op).ulp_partials <= 1.5; }
-
-/// Whether first contributions have kernels of their own. Where not, the adjoint so far is a slot that holds -0.
-constexpr bool assigns(Op op) { return info(op).arity == 1 || (cheap(op) && products(op) != 7); }
+/// Whether an op's adjoint has kernels of its own for each set of operands and for first contributions: where a load or a
+/// branch counts. The others share one function; there the adjoint so far of a first contribution is a slot that holds -0.
+constexpr bool assigns(Op op) {
+  return op == Op::mul || op == Op::div || op == Op::square || op == Op::sqrt || op == Op::exp;
+}
 
 /// Most operands of an n-ary op that any kernel has written out.
 inline constexpr std::uint32_t most_operands = 8;

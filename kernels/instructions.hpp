@@ -70,100 +70,136 @@ void value(const Frame<typename V::Real>& frame, const std::uint32_t* code, std:
   }
 }
 
-/// The words of an adjoint instruction: where each thing is.
-template <class Row, unsigned active, unsigned assign>
+/// Where each thing is among the words of an adjoint instruction. Constants where the masks are.
+template <class Row>
 struct AdjointWords {
-  static constexpr unsigned used =
-      (active & 1 ? Row::used[0] : 0) | (active & 2 ? Row::used[1] : 0) | (active & 4 ? Row::used[2] : 0);
+  unsigned active, assign;
+
   static constexpr int before(unsigned mask, unsigned bit) { return __builtin_popcount(mask & (bit - 1)); }
-  static constexpr int adjoint = __builtin_popcount(active);
-  static constexpr int values = adjoint + 1;  // A, B, C, Y: those used
-  static constexpr int sources = values + __builtin_popcount(used & 15);
-  static constexpr int tie = sources + __builtin_popcount(active & ~assign);
-  static constexpr int count = tie + (used & uses::T ? 1 : 0);
-
-  static constexpr int target(unsigned k) { return before(active, 1u << k); }
-  static constexpr int source(unsigned k) { return sources + before(active & ~assign, 1u << k); }
-  static constexpr int value(unsigned use) { return values + before(used & 15, use); }
+  constexpr unsigned used() const {
+    return (active & 1 ? Row::used[0] : 0) | (active & 2 ? Row::used[1] : 0) | (active & 4 ? Row::used[2] : 0);
+  }
+  constexpr int target(unsigned k) const { return before(active, 1u << k); }
+  constexpr int adjoint() const { return __builtin_popcount(active); }
+  constexpr int value(unsigned use) const { return adjoint() + 1 + before(used() & 15, use); }
+  constexpr int source(unsigned k) const {
+    return adjoint() + 1 + __builtin_popcount(used() & 15) + before(active & ~assign, 1u << k);
+  }
+  constexpr int tie() const { return source(3); }
+  constexpr int count() const { return tie() + (used() & uses::T ? 1 : 0); }
 };
 
-/// One vector of the adjoint of a fixed-arity op. `careful`: by chain; else by plain products, and nothing is written if one
-/// comes out NaN. Whether it is done.
-template <class Row, unsigned active, unsigned assign, class V, bool careful>
-struct Adjoint {
-  using Real = typename V::Real;
-  using Words = AdjointWords<Row, active, assign>;
+/// The addresses that an instruction's words name. `most`: how many words can be.
+template <class V, int most>
+struct Addresses {
+  typename V::Real* p[most];
 
-  template <int k>
-  static constexpr bool on = (active >> k & 1) != 0;
+  template <bool single>
+  WENGERT_INLINE Addresses(const Slots<V, single>& slots, const std::uint32_t* code, int words) {
+    for (int k = 0; k < words; ++k) p[k] = slots[code[k]];
+  }
+  WENGERT_INLINE V load(int word, std::size_t w) const { return V::load(p[word] + w); }
+  WENGERT_INLINE void store(int word, std::size_t w, V v) const { v.store(p[word] + w); }
+};
+inline constexpr int most_words = 3 + 1 + 4 + 3;
 
-  template <int k>
-  WENGERT_INLINE static V contribution(V g, V a, V b, V c, V y, V tie, bool ieee) {
-    if constexpr (!on<k>) return g;
-    else if constexpr (careful) return chain(g, rows::partial<Row, k>(a, b, c, y, tie), ieee);
-    else return g * rows::partial<Row, k>(a, b, c, y, tie);
-  }
-  template <int k>
-  WENGERT_INLINE static V with_source(V contribution, Real* const* at, std::size_t w) {
-    if constexpr (on<k> && !(assign >> k & 1)) return V::load(at[Words::source(k)] + w) + contribution;
-    else return contribution;
-  }
-  template <int k>
-  WENGERT_INLINE static void write(V sum, Real* const* at, std::size_t w) {
-    if constexpr (on<k>) sum.store(at[Words::target(k)] + w);
-  }
-
-  WENGERT_INLINE static bool run(Real* const* at, V tie, std::size_t w, bool ieee) {
-    const V g = V::load(at[Words::adjoint] + w);
-    V a(0), b(0), c(0), y(0);
-    if constexpr (Words::used & uses::A) a = V::load(at[Words::value(uses::A)] + w);
-    if constexpr (Words::used & uses::B) b = V::load(at[Words::value(uses::B)] + w);
-    if constexpr (Words::used & uses::C) c = V::load(at[Words::value(uses::C)] + w);
-    if constexpr (Words::used & uses::Y) y = V::load(at[Words::value(uses::Y)] + w);
-    const V c0 = contribution<0>(g, a, b, c, y, tie, ieee), c1 = contribution<1>(g, a, b, c, y, tie, ieee),
-            c2 = contribution<2>(g, a, b, c, y, tie, ieee);
-    if constexpr (!careful) {
-      auto bad = nan_in_either(on<0> ? c0 : on<1> ? c1 : c2, on<2> ? c2 : on<1> ? c1 : c0);
-      if constexpr (active == 7) bad = bad | isnan(c1);
-      if (any(bad)) [[unlikely]]
-        return false;
-    }
-    const V s0 = with_source<0>(c0, at, w), s1 = with_source<1>(c1, at, w), s2 = with_source<2>(c2, at, w);
-    write<0>(s0, at, w);
-    write<1>(s1, at, w);
-    write<2>(s2, at, w);
-    return true;
-  }
+/// What the adjoint of one place is made of.
+template <class V>
+struct AdjointOperands {
+  V g, a, b, c, y, tie;
 };
 
-/// The addresses that an instruction's words name, and its tie.
-template <class Row, unsigned active, unsigned assign, class V, bool single>
-struct AdjointPlaces {
-  using Words = AdjointWords<Row, active, assign>;
-  typename V::Real* at[Words::tie];
-  V tie;
+template <class Row, class V, int most>
+WENGERT_INLINE AdjointOperands<V> load_operands(AdjointWords<Row> words, const Addresses<V, most>& at, V tie, std::size_t w) {
+  constexpr unsigned all = Row::used[0] | Row::used[1] | Row::used[2];
+  AdjointOperands<V> x{at.load(words.adjoint(), w), V(0), V(0), V(0), V(0), tie};
+  const unsigned used = words.used();
+  if ((all & uses::A) && (used & uses::A)) x.a = at.load(words.value(uses::A), w);
+  if ((all & uses::B) && (used & uses::B)) x.b = at.load(words.value(uses::B), w);
+  if ((all & uses::C) && (used & uses::C)) x.c = at.load(words.value(uses::C), w);
+  if ((all & uses::Y) && (used & uses::Y)) x.y = at.load(words.value(uses::Y), w);
+  return x;
+}
 
-  WENGERT_INLINE AdjointPlaces(const Slots<V, single>& slots, const std::uint32_t* code) : tie(0) {
-    for (int k = 0; k < Words::tie; ++k) at[k] = slots[code[k]];
-    if constexpr (Words::used & uses::T) tie = V(code[Words::tie] ? 0 : typename V::Real(0.5));
+template <class Row, int k, class V>
+WENGERT_INLINE auto partial_of(const AdjointOperands<V>& x) {
+  return rows::partial<Row, k>(x.a, x.b, x.c, x.y, x.tie);
+}
+
+/// Operand k's adjoint so far, if there is one, and a contribution.
+template <int k, class Row, class V, int most>
+WENGERT_INLINE V with_source(AdjointWords<Row> words, const Addresses<V, most>& at, std::size_t w, V contribution) {
+  if ((words.active & ~words.assign) >> k & 1) return at.load(words.source(k), w) + contribution;
+  return contribution;
+}
+
+/// One vector by chain, for any masks.
+template <class Row, class V, int most>
+WENGERT_INLINE void adjoint_by_chain(AdjointWords<Row> words, const Addresses<V, most>& at, V tie, std::size_t w, bool ieee) {
+  const AdjointOperands<V> x = load_operands(words, at, tie, w);
+  V sum[3] = {x.g, x.g, x.g};
+  unrolled<Row::arity>([&](auto k) __attribute__((always_inline)) {
+    if (!(words.active >> k & 1)) return;
+    const auto p = partial_of<Row, k>(x);
+    if constexpr (!__is_same(decltype(p), const None)) sum[k] = with_source<k>(words, at, w, chain(x.g, p, ieee));
+  });
+  unrolled<Row::arity>([&](auto k) __attribute__((always_inline)) {
+    if (words.active >> k & 1) at.store(words.target(k), w, sum[k]);
+  });
+}
+
+template <class Row, class V>
+WENGERT_INLINE V tie_of(AdjointWords<Row> words, const std::uint32_t* code) {
+  constexpr unsigned all = Row::used[0] | Row::used[1] | Row::used[2];
+  if ((all & uses::T) && (words.used() & uses::T)) return V(code[words.tie()] ? 0 : typename V::Real(0.5));
+  return V(0);
+}
+
+/// One vector over again.
+template <class Row, class V, bool single>
+WENGERT_NOINLINE void adjoint_again(AdjointWords<Row> words, const Slots<V, single>& slots, const std::uint32_t* code,
+                                    std::size_t w, bool ieee) {
+  const Addresses<V, most_words> at(slots, code, words.tie());
+  adjoint_by_chain(words, at, tie_of<Row, V>(words, code), w, ieee);
+}
+
+/// One function for all masks: for what isn't cheap, and for dual numbers.
+template <class Row, class V, bool single>
+WENGERT_NOINLINE void adjoint_masked(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count,
+                                     AdjointWords<Row> words) {
+  const Slots<V, single> slots(frame);
+  const auto step = static_cast<std::size_t>(words.count());
+  for (; count != 0; --count, code += step) {
+    const Addresses<V, most_words> at(slots, code, words.tie());
+    const V tie = tie_of<Row, V>(words, code);
+    for (std::size_t w = 0; w < slots.width; w += V::step) adjoint_by_chain(words, at, tie, w, frame.ieee);
   }
-};
-
-template <class Row, unsigned active, unsigned assign, class V, bool single>
-WENGERT_NOINLINE void adjoint_again(const Slots<V, single>& slots, const std::uint32_t* code, std::size_t w, bool ieee) {
-  const AdjointPlaces<Row, active, assign, V, single> places(slots, code);
-  Adjoint<Row, active, assign, V, true>::run(places.at, places.tie, w, ieee);
 }
 
 template <class Row, unsigned active, unsigned assign, class V, bool single>
 void adjoint(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count) {
-  const Slots<V, single> slots(frame);
-  for (; count != 0; --count, code += AdjointWords<Row, active, assign>::count) {
-    const AdjointPlaces<Row, active, assign, V, single> places(slots, code);
-    for (std::size_t w = 0; w < slots.width; w += V::step) {
-      if constexpr (is_dual<V>) Adjoint<Row, active, assign, V, true>::run(places.at, places.tie, w, frame.ieee);
-      else if (!Adjoint<Row, active, assign, V, false>::run(places.at, places.tie, w, false)) [[unlikely]]
-        adjoint_again<Row, active, assign, V, single>(slots, code, w, frame.ieee);
+  constexpr AdjointWords<Row> words{active, assign};
+  if constexpr (is_dual<V> || !assigns(Row::op)) {
+    adjoint_masked<Row, V, single>(frame, code, count, words);
+  } else {
+    static_assert(!(active & 4) && !(words.used() & uses::T));
+    const Slots<V, single> slots(frame);
+    for (; count != 0; --count, code += words.count()) {
+      const Addresses<V, words.tie()> at(slots, code, words.tie());
+      for (std::size_t w = 0; w < slots.width; w += V::step) {
+        const AdjointOperands<V> x = load_operands(words, at, V(0), w);
+        V c0 = x.g, c1 = x.g;
+        if constexpr (active & 1) c0 = x.g * partial_of<Row, 0>(x);
+        if constexpr (active & 2) c1 = x.g * partial_of<Row, 1>(x);
+        if (any(nan_in_either(active & 1 ? c0 : c1, active & 2 ? c1 : c0))) [[unlikely]] {
+          adjoint_again(words, slots, code, w, frame.ieee);
+          continue;
+        }
+        c0 = with_source<0>(words, at, w, c0);
+        c1 = with_source<1>(words, at, w, c1);
+        if constexpr (active & 1) at.store(words.target(0), w, c0);
+        if constexpr (active & 2) at.store(words.target(1), w, c1);
+      }
     }
   }
 }
@@ -196,17 +232,37 @@ struct RegisterIo {
   WENGERT_INLINE V& scratch(Count i) const { return r.scratch[i]; }
 };
 
-template <class Row, Count n, class V, bool single>
-void nary_value(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count) {
-  constexpr Count m = info(Row::op).outputs(n);
+/// The same for any n, in memory.
+template <class Row, class V, bool single>
+WENGERT_NOINLINE void nary_value_any(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count, Count n) {
+  const Count m = Row::outputs(n);
   const Slots<V, single> slots(frame);
   for (; count != 0; --count, code += m + n)
     for (std::size_t w = 0; w < slots.width; w += V::step) {
-      Registers<V, n, m> r;
-      unrolled<n>([&](auto i) __attribute__((always_inline)) { r.x[i] = V::load(slots[code[m + i]] + w); });
-      Row::template forward<V>(RegisterIo<V, std::integral_constant<Count, n>, n, m>{r, {}, true});
-      unrolled<m>([&](auto j) __attribute__((always_inline)) { r.y[j].store(slots[code[j]] + w); });
+      Registers<V, most_operands, most_operands> r{};
+      for (Count i = 0; i < n; ++i) r.x[i] = V::load(slots[code[m + i]] + w);
+      Row::template forward<V>(RegisterIo<V, Count, most_operands, most_operands>{r, n, true});
+      for (Count j = 0; j < m; ++j) r.y[j].store(slots[code[j]] + w);
     }
+}
+
+template <class Row, Count n, class V, bool single>
+void nary_value(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count) {
+  if constexpr (is_dual<V>) {
+    nary_value_any<Row, V, single>(frame, code, count, n);
+  } else {
+    constexpr Count m = info(Row::op).outputs(n);
+    const Slots<V, single> slots(frame);
+    for (; count != 0; --count, code += m + n) {
+      const Addresses<V, m + n> at(slots, code, m + n);
+      for (std::size_t w = 0; w < slots.width; w += V::step) {
+        Registers<V, n, m> r;
+        unrolled<n>([&](auto i) __attribute__((always_inline)) { r.x[i] = at.load(m + i, w); });
+        Row::template forward<V>(RegisterIo<V, std::integral_constant<Count, n>, n, m>{r, {}, true});
+        unrolled<m>([&](auto j) __attribute__((always_inline)) { at.store(j, w, r.y[j]); });
+      }
+    }
+  }
 }
 
 /// Where each thing is among the words of an n-ary op's adjoint.
@@ -238,15 +294,16 @@ WENGERT_NOINLINE void nary_again(const Slots<V, single>& slots, const std::uint3
 }
 
 /// By plain products. Writes nothing if a contribution comes out NaN. Whether it is done.
-template <class Row, Count n, class V, bool single>
-WENGERT_INLINE bool nary_part(const Slots<V, single>& slots, const std::uint32_t* code, std::size_t w) {
+template <class Row, Count n, class V, int most>
+WENGERT_INLINE bool nary_part(const Addresses<V, most>& at, std::size_t w) {
   constexpr Count m = info(Row::op).outputs(n);
-  constexpr NaryWords at = NaryWords::of<Row>(n, m);
+  constexpr NaryWords words = NaryWords::of<Row>(n, m);
   Registers<V, n, m> r;
-  const auto get = [&](Count word) __attribute__((always_inline)) { return V::load(slots[code[word]] + w); };
-  unrolled<m>([&](auto j) __attribute__((always_inline)) { r.g[j] = get(at.adjoints + j); });
-  if constexpr (Row::used[0] & uses::X) unrolled<n>([&](auto i) __attribute__((always_inline)) { r.x[i] = get(at.operands + i); });
-  if constexpr (Row::used[0] & uses::Y) unrolled<m>([&](auto j) __attribute__((always_inline)) { r.y[j] = get(at.results + j); });
+  unrolled<m>([&](auto j) __attribute__((always_inline)) { r.g[j] = at.load(words.adjoints + j, w); });
+  if constexpr (Row::used[0] & uses::X)
+    unrolled<n>([&](auto i) __attribute__((always_inline)) { r.x[i] = at.load(words.operands + i, w); });
+  if constexpr (Row::used[0] & uses::Y)
+    unrolled<m>([&](auto j) __attribute__((always_inline)) { r.y[j] = at.load(words.results + j, w); });
   Row::template backward<V>(RegisterIo<V, std::integral_constant<Count, n>, n, m>{r, {}, true});
   typename V::Mask bad = nan_in_either(r.contribution[0], r.contribution[n - 1]);
   unrolled<(n - 1) / 2>([&](auto i) __attribute__((always_inline)) {
@@ -254,8 +311,10 @@ WENGERT_INLINE bool nary_part(const Slots<V, single>& slots, const std::uint32_t
   });
   if (any(bad)) [[unlikely]]
     return false;
-  unrolled<n>([&](auto i) __attribute__((always_inline)) { r.contribution[i] = get(at.sources + i) + r.contribution[i]; });
-  unrolled<n>([&](auto i) __attribute__((always_inline)) { r.contribution[i].store(slots[code[i]] + w); });
+  unrolled<n>([&](auto i) __attribute__((always_inline)) {
+    r.contribution[i] = at.load(words.sources + i, w) + r.contribution[i];
+  });
+  unrolled<n>([&](auto i) __attribute__((always_inline)) { at.store(i, w, r.contribution[i]); });
   return true;
 }
 
@@ -263,12 +322,16 @@ template <class Row, Count n, class V, bool single>
 void nary_adjoint(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count) {
   constexpr NaryWords words = NaryWords::of<Row>(n, info(Row::op).outputs(n));
   const Slots<V, single> slots(frame);
-  for (; count != 0; --count, code += words.count)
-    for (std::size_t w = 0; w < slots.width; w += V::step) {
-      if constexpr (is_dual<V>) nary_again<Row, V, single>(slots, code, n, w, frame.ieee);
-      else if (!nary_part<Row, n, V, single>(slots, code, w)) [[unlikely]]
-        nary_again<Row, V, single>(slots, code, n, w, frame.ieee);
+  for (; count != 0; --count, code += words.count) {
+    if constexpr (is_dual<V>) {
+      for (std::size_t w = 0; w < slots.width; w += V::step) nary_again<Row, V, single>(slots, code, n, w, frame.ieee);
+    } else {
+      const Addresses<V, words.count> at(slots, code, words.count);
+      for (std::size_t w = 0; w < slots.width; w += V::step)
+        if (!nary_part<Row, n, V>(at, w)) [[unlikely]]
+          nary_again<Row, V, single>(slots, code, n, w, frame.ieee);
     }
+  }
 }
 
 /// Any number of operands: lists of slots.

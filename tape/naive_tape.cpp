@@ -101,6 +101,14 @@ Id NaiveTape<Real>::input(Real value) {
 }
 
 template <class Real>
+Id NaiveTape<Real>::parameter(Real value) {
+  grow(parameters_, 1);
+  const Id id = input(value);
+  parameters_.push_back(id);
+  return id;
+}
+
+template <class Real>
 Id NaiveTape<Real>::constant(Real value) {
   return variable(value, constants_);
 }
@@ -287,13 +295,13 @@ template <class Real>
 Mark NaiveTape<Real>::mark() const {
   return {static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(ops_.size()),
           static_cast<std::uint32_t>(operands_.size()), static_cast<std::uint32_t>(inputs_.size()),
-          static_cast<std::uint32_t>(constants_.size())};
+          static_cast<std::uint32_t>(constants_.size()), static_cast<std::uint32_t>(parameters_.size())};
 }
 
 template <class Real>
 void NaiveTape<Real>::rewind(const Mark& mark) {
   if (mark.variables > values_.size() || mark.ops > ops_.size() || mark.operands > operands_.size() ||
-      mark.inputs > inputs_.size() || mark.constants > constants_.size())
+      mark.inputs > inputs_.size() || mark.constants > constants_.size() || mark.parameters > parameters_.size())
     fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
   if (mark.variables == values_.size()) return;
@@ -303,6 +311,7 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
   operands_.resize(mark.operands);
   inputs_.resize(mark.inputs);
   constants_.resize(mark.constants);
+  parameters_.resize(mark.parameters);
   if (adjoints_.size() > mark.variables) adjoints_.resize(mark.variables);
 }
 
@@ -326,14 +335,14 @@ TapeStatistics NaiveTape<Real>::statistics() const {
           inputs_.size(),
           constants_.size(),
           used(values_) + used(adjoints_) + used(ops_) + used(operands_) + used(inputs_) + used(constants_) +
-              used(scratch_),
+              used(parameters_) + used(scratch_),
           reserved(values_) + reserved(adjoints_) + reserved(ops_) + reserved(operands_) + reserved(inputs_) +
-              reserved(constants_) + reserved(scratch_)};
+              reserved(constants_) + reserved(parameters_) + reserved(scratch_)};
 }
 
 template <class Real>
 TapeView<Real> NaiveTape<Real>::view() const {
-  return {ops_, operands_, inputs_, constants_, values_};
+  return {ops_, operands_, inputs_, constants_, values_, parameters_};
 }
 
 template class NaiveTape<double>;

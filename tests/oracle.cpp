@@ -22,6 +22,7 @@ const Oracle oracles[] = {
     // d/db is computed from the quotient: exact to the last places of that, also where it is subnormal.
     {"div", R(a / b), {R(1 / b), R(-(a / b) / b)}, nullptr, {nullptr, R(larger(abs(a / b), Big::smallest_normal) / abs(b))}},
     {"neg", R(-x), {R(-1)}},
+    {"sum_samples", R(x), {R(1)}},
     {"fma", R(fma(a, b, c)), {R(b), R(a), R(1)}},
     {"square", R(x * x), {R(2 * x)}},
     {"sqrt", R(sqrt(x)), {R(0.5 / abs(sqrt(x)))}},
@@ -97,7 +98,7 @@ const Oracle oracles[] = {
     {"erfcx", R(erfcx(x)), {R(erfcx_slope(x))}},
     {"normal_cdf", R(normal_cdf(x)), {R(normal_pdf(x))}},
     {"normal_pdf", R(normal_pdf(x)), {R(normal_pdf(x).is_zero() ? Big(0) : -x * normal_pdf(x))}},
-    {"normal_quantile", R(normal_quantile(x)), {R(x < 0 || x > 1 ? nan() : 1 / normal_pdf(normal_quantile(x)))}},
+    {"normal_icdf", R(normal_icdf(x)), {R(x < 0 || x > 1 ? nan() : 1 / normal_pdf(normal_icdf(x)))}},
     // ---- gamma ----
     {"lgamma", R(lgamma(x)), {R(digamma(x))}},
     {"tgamma", R(tgamma(x)), {R(tgamma(x) * digamma(x))}},

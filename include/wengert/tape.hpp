@@ -34,6 +34,7 @@ struct TapeView {
   std::span<const Id> inputs;     ///< ascending
   std::span<const Id> constants;  ///< ascending
   std::span<const Real> values;   ///< one per variable
+  std::span<const Id> parameters; ///< those inputs that are parameters, ascending
 };
 
 /// Weight of one output in a reverse sweep.
@@ -52,7 +53,7 @@ struct TapeStatistics {
 
 /// A position on a tape: `rewind` to it forgets what was recorded since.
 struct Mark {
-  std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0;
+  std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, parameters = 0;
 };
 
 /// What multiplies an adjoint by a partial (design: chain). `exact`: exactly 0 where either is exactly 0, so that a branch
@@ -122,6 +123,8 @@ class WENGERT_API NaiveTape {
 
   /// A variable that `set_input` may change and whose gradient is asked for.
   Id input(Real value = 0);
+  /// An input that is the same for all samples of a batch (wengert/replay.hpp). To the tape itself it is one like any other.
+  Id parameter(Real value = 0);
   /// A variable that never changes. A tie of max, min, clamp against it has slope 0 (docs/numerics.md).
   Id constant(Real value);
 
@@ -212,7 +215,7 @@ class WENGERT_API NaiveTape {
   const kernels::Backend<Real>* backend_;
   std::vector<Real> values_, adjoints_;
   std::vector<OpRecord> ops_;
-  std::vector<Id> operands_, inputs_, constants_;
+  std::vector<Id> operands_, inputs_, constants_, parameters_;
   std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
   std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;

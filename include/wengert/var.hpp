@@ -220,6 +220,11 @@ template <class Real>
 Var<Real> input(NaiveTape<Real>& tape, std::type_identity_t<Real> value = 0) {
   return Var<Real>(tape, tape.input(value));
 }
+/// An input that is the same for all samples of a batch (wengert/replay.hpp).
+template <class Real>
+Var<Real> parameter(NaiveTape<Real>& tape, std::type_identity_t<Real> value = 0) {
+  return Var<Real>(tape, tape.parameter(value));
+}
 
 namespace detail {
 

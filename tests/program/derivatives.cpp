@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
     const SparsityPattern pattern = replay.program().jacobian_sparsity();
     std::vector<double> x(samples * n), v(samples * n), w(samples * m), t(samples * m), g(samples * n), j(samples * n * m),
         y(samples * m), yj(samples * m), sparse(samples * pattern.nonzeros());
-    for (double& number : x) number = some_number<double>(random, 0.02);
+    for (double& number : x) number = some_number<double>(random, 0);  // nothing to under- or overflow on one way only
     for (double& number : v) number = random.in(-1, 1);
     for (double& number : w) number = random.in(-1, 1);
     replay.values(samples, rows(x.data(), n), rows(y.data(), m));

@@ -21,13 +21,13 @@ template <>
 struct LogTable<double> {
   alignas(64) static constexpr double inverse[16] = {0x1.5555aeecb5844p0, 0x1.47adbfadfbbcfp0,  0x1.3b137628bc5d9p0,
                                                      0x1.2f6833f7e98ddp0, 0x1.2491f2bba3ddp0,   0x1.1a7bf8d198f18p0,
-                                                     0x1.11116535ee96dp0, 0x1.0841beb7ae543p0,  1,
+                                                     0x1.11116535ee96dp0, 0x1.06c7be7bc2c4ap0,  1,
                                                      0x1.e1e201a42da5p-1, 0x1.c71c6bc14864bp-1, 0x1.af2872fa03b07p-1,
                                                      0x1.999a073566fep-1, 0x1.8618a8d9433c7p-1, 0x1.745d03fd78d5bp-1,
                                                      0x1.642c328da7ef6p-1};
   alignas(64) static constexpr double log_c[16] = {-0x1.26972dd94bp-2, -0x1.f98fb4ca5cp-3, -0x1.a93d53d152p-3,
                                                    -0x1.5bf3657ea6p-3, -0x1.11768b43ap-3,  -0x1.933b7db3c4p-4,
-                                                   -0x1.085e79821cp-4, -0x1.040bf0db08p-5, 0,
+                                                   -0x1.085e79821cp-4, -0x1.ac49fe426p-6,  0,
                                                    0x1.f0a0f01a2p-5,   0x1.e270ad1724p-4,  0x1.5ff2e4e6e8p-3,
                                                    0x1.c8fd586efp-3,   0x1.16750f807bp-2,  0x1.4618f128bbp-2,
                                                    0x1.739e6e1496p-2};

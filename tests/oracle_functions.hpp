@@ -76,7 +76,7 @@ inline Big normal_cdf(const Big& x) { return scaled(erfc(-x / sqrt(Big(2))), -1)
 inline Big normal_pdf(const Big& x) { return exp(-scaled(x * x, -1)) / sqrt(2 * pi()); }
 
 /// Halley's method on the distribution function, from Abramowitz and Stegun's 26.2.23 (absolute error 4.5e-4).
-inline Big normal_quantile(const Big& p) {
+inline Big normal_icdf(const Big& p) {
   if (p.is_nan() || p < 0 || p > 1) return nan();
   if (p.is_zero()) return -1 / abs(p);
   if (p == 1) return 1 / Big(0);

@@ -3,6 +3,7 @@
 
 #include "kernels/eager.hpp"
 #include "kernels/instruction_table.hpp"
+#include "kernels/leaf.hpp"
 #include "kernels/sweeps.hpp"
 #include "kernels/widths.hpp"
 
@@ -27,6 +28,7 @@ template <class Real>
 constexpr Backend<Real> make_backend() {
   Backend<Real> b{};
   b.lanes = Widest<Real>::lanes;
+  b.sum_of_leaf = sum_of_leaf<Widest<Real>>;
   b.forward = sweep<Real, true>;
   b.backward = sweep<Real, false>;
   if constexpr (Widest<Real>::lanes == 1) {

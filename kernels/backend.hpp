@@ -34,6 +34,8 @@ struct Backend {
   const InstructionTable<Real>* dual_instructions;    ///< the same over dual numbers: a vector of values, one of tangents, ...
   const InstructionTable<Real>* single_instructions;  ///< over slots of one number; null where it has none
 
+  Real (*sum_of_leaf)(const Real* samples);  ///< of 64 (kernels/leaf.hpp)
+
   void (*forward)(const Sweep<Real>&);
   void (*backward)(const Sweep<Real>&);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "tape/records.hpp"
 #include "wengert/error.hpp"
@@ -28,108 +30,220 @@ std::vector<Id> differentiated_inputs(const TapeView<Real>& tape, const CompileO
   return *options.differentiated;
 }
 
-/// The layout of a forward sweep, and its code. Values flagged `kept` are there to stay.
+/// A tape being compiled: the passes in order, and where their results go.
 template <class Real>
-Code place_forward(const TapeView<Real>& tape, const Simplified& s, const Items& items,
-                   std::span<const std::uint32_t> order, std::span<const Id> outputs, bool keep, Slots& slots,
-                   Layout<Real>& layout) {
-  std::vector<std::uint8_t> read(s.flags.size(), 0);
-  const auto mark = [&](ValueId value) {
-    if (value < read.size()) read[value] = 1;
-  };
-  for (const Item& item : items.items)
-    for (ValueId value : items.reads(item)) mark(value);
-  for (Id id : outputs) mark(s.same[id]);
+class Compilation {
+ public:
+  Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated)
+      : tape_(source.view()), outputs_(outputs), differentiated_(differentiated), data_(std::make_shared<ProgramData<Real>>()) {
+    data_->zero_rule = source.zero_rule();
+  }
 
-  // Constants and kept inputs first, then kept results in the order in which they are computed, so that both sweeps walk
-  // through memory.
-  const auto kept = [&](ValueId value) { return keep && value < s.flags.size() && (s.flags[value] & Simplified::kept); };
-  const std::size_t variables = s.flags.size();
-  for (Id id = 0; id < variables; ++id)
-    if ((s.flags[id] & Simplified::constant) && s.same[id] == id && (read[id] || kept(id)))
-      layout.constants.push_back({slots.keep(id), tape.values[id]});
-  for (Id id : tape.inputs)
-    if (kept(id)) slots.keep(id);
-  for (const std::uint32_t position : order)
-    for (ValueId value : items.writes(items.items[position]))
-      if (kept(value)) slots.keep(value);
+  std::shared_ptr<const ProgramData<Real>> run() {
+    s_ = simplify(tape_, outputs_, std::span<const Id>(differentiated_));
+    backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_));
+    values_ = backward_.values;
+    const Items body = lower_forward(tape_, s_, Phase::body, values_), prologue = uniform_items(Phase::prologue),
+                epilogue = uniform_items(Phase::epilogue);
+    for (const OpRecord& record : tape_.ops)
+      if (record.op == Op::sum_samples && s_.is(record.out, Simplified::live) && s_.same[record.out] == record.out)
+        sums_.push_back(&record);
+    for (const OpRecord* sum : sums_) s_.flags[s_.same[sum->a]] |= Simplified::kept;  // added up after the reverse sweep
 
-  std::vector<ValueId> arriving, pinned;
-  for (Id id : tape.inputs)
-    if (read[id] || kept(id)) arriving.push_back(id);
-  for (Id id : outputs) pinned.push_back(s.same[id]);
-  Code code = slots.place(items, order, arriving, pinned);
-  for (Id id : tape.inputs) layout.inputs.push_back(read[id] || kept(id) ? slots[id] : no_slot);
-  for (Id id : outputs) layout.outputs.push_back(slots[s.same[id]]);
-  layout.kept = slots.kept();
-  return code;
-}
+    const std::vector<std::uint32_t> order = schedule(body, values_);
+    Slots value_slots(values_), slots(values_), uniform_slots(values_);
+    data_->values_code = place_body(body, order, false, value_slots, data_->values);
+    data_->gradient.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
+    slots.keep(backward_.waste);
+    data_->forward = place_body(body, order, true, slots, data_->gradient);
+    place_backward(slots);
+    if (s_.has_uniform) {
+      place_uniform(prologue, epilogue, uniform_slots);
+      for (const auto& [layout, in] : {std::pair(&data_->values, &value_slots), std::pair(&data_->gradient, &slots)})
+        for (Id id = 0; id < s_.flags.size(); ++id)
+          if (s_.uniform(id) && (*in)[id] != no_slot) layout->imports.push_back({(*in)[id], uniform_slots[id]});
+    }
+    finish();
+    return std::move(data_);
+  }
+
+ private:
+  bool parameter(Id id) const { return std::binary_search(tape_.parameters.begin(), tape_.parameters.end(), id); }
+  Items uniform_items(Phase phase) {
+    return s_.has_uniform ? lower_forward(tape_, s_, phase, values_) : Items();
+  }
+  static std::vector<std::uint32_t> as_it_is(const Items& items) {
+    std::vector<std::uint32_t> order(items.items.size());
+    std::iota(order.begin(), order.end(), 0u);
+    return order;
+  }
+
+  /// The layout of a forward sweep over samples, and its code. `keep`: values that a backward sweep reads are there to stay.
+  Code place_body(const Items& items, std::span<const std::uint32_t> order, bool keep, Slots& slots, Layout<Real>& layout) {
+    const std::size_t variables = s_.flags.size();
+    std::vector<std::uint8_t> read(variables, 0);
+    std::vector<ValueId> pinned;
+    for (const Item& item : items.items)
+      for (ValueId value : items.reads(item))
+        if (value < variables) read[value] = 1;
+    for (Id id : outputs_)
+      if (!s_.uniform(id)) pinned.push_back(s_.same[id]);
+    for (const OpRecord* sum : sums_) pinned.push_back(s_.same[sum->a]);
+    for (ValueId value : pinned) read[value] = 1;
+    const auto kept = [&](ValueId value) { return keep && value < variables && s_.is(value, Simplified::kept); };
+
+    // Constants, uniform values and kept inputs first, then kept results in the order in which they are computed, so that
+    // both sweeps walk through memory.
+    for (Id id = 0; id < variables; ++id) {
+      if (s_.is(id, Simplified::varying) || s_.same[id] != id || !(read[id] || kept(id))) continue;
+      slots.keep(id);
+      if (s_.is(id, Simplified::constant)) layout.constants.push_back({slots[id], tape_.values[id]});
+    }
+    std::vector<ValueId> arriving;
+    for (Id id : tape_.inputs) {
+      if (parameter(id)) continue;
+      if (kept(id)) slots.keep(id);
+      if (read[id] || kept(id)) arriving.push_back(id);
+    }
+    for (const std::uint32_t position : order)
+      for (ValueId value : items.writes(items.items[position]))
+        if (kept(value)) slots.keep(value);
+
+    Code code = slots.place(items, order, arriving, pinned);
+    for (Id id : tape_.inputs)
+      if (!parameter(id)) layout.inputs.push_back(read[id] || kept(id) ? slots[id] : no_slot);
+    for (Id id : outputs_)
+      if (!s_.uniform(id)) layout.outputs.push_back(slots[s_.same[id]]);
+    for (const OpRecord* sum : sums_) layout.terms.push_back(slots[s_.same[sum->a]]);
+    layout.kept = slots.kept();
+    layout.slots = slots.count();
+    return code;
+  }
+
+  /// The reverse sweep over samples, in the slots after those that the forward sweep keeps.
+  void place_backward(Slots& slots) {
+    std::vector<ValueId> arriving, pinned;
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      if (!s_.uniform(outputs_[k]) && backward_.seeds[k] != no_value) arriving.push_back(backward_.seeds[k]);
+    for (const Backward::Crossing& sum : backward_.sums) arriving.push_back(sum.to);
+    for (std::size_t k = 0; k < differentiated_.size(); ++k)
+      if (!s_.uniform(differentiated_[k]) && backward_.gradients[k] != no_value) pinned.push_back(backward_.gradients[k]);
+    for (const Backward::Crossing& total : backward_.totals) pinned.push_back(total.from);
+    data_->backward = slots.place(backward_.body, schedule(backward_.body, values_), arriving, pinned);
+    data_->gradient.slots = slots.count();
+    const auto slot = [&](ValueId value) { return value == no_value ? no_slot : slots[value]; };
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      if (!s_.uniform(outputs_[k])) data_->seeds.push_back(slot(backward_.seeds[k]));
+    for (std::size_t k = 0; k < differentiated_.size(); ++k)
+      if (!s_.uniform(differentiated_[k])) data_->gradients.push_back(slot(backward_.gradients[k]));
+    for (const Backward::Crossing& sum : backward_.sums) data_->sum_seeds.push_back(slots[sum.to]);
+    for (const Backward::Crossing& total : backward_.totals) data_->totals.push_back(slots[total.from]);
+  }
+
+  /// What runs once per batch. Every value has a slot to itself: there is one lane of it.
+  void place_uniform(const Items& prologue, const Items& epilogue, Slots& slots) {
+    Uniform<Real>& uniform = data_->uniform;
+    Layout<Real>& layout = uniform.layout;
+    uniform.any = true;
+    const auto keep_constant = [&](Id id) {
+      if (slots[id] == no_slot) layout.constants.push_back({slots.keep(id), tape_.values[id]});
+    };
+    const std::size_t variables = s_.flags.size();
+    layout.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
+    slots.keep(backward_.waste);
+    for (Id id : tape_.parameters) {
+      layout.inputs.push_back(slots.keep(id));
+      uniform.initial.push_back(tape_.values[id]);
+    }
+    for (const OpRecord* sum : sums_) layout.terms.push_back(slots.keep(sum->out));
+    for (ValueId seed : backward_.seeds)
+      if (seed != no_value) slots.keep(seed);
+    for (const Backward::Crossing& total : backward_.totals) uniform.totals.push_back(slots.keep(total.to));
+    for (const Items* items : std::initializer_list<const Items*>{&prologue, &epilogue, &backward_.epilogue, &backward_.prologue})
+      for (const Item& item : items->items) {
+        for (ValueId value : items->writes(item)) slots.keep(value);
+        for (ValueId value : items->reads(item)) {
+          if (value >= variables) continue;
+          if (s_.is(value, Simplified::constant)) keep_constant(value);
+          if (items == &backward_.epilogue && s_.is(value, Simplified::late)) uniform.linear = false;
+        }
+      }
+    const auto place = [&](const Items& items) { return slots.place(items, as_it_is(items), {}, {}); };
+    uniform.prologue = place(prologue);
+    uniform.epilogue = place(epilogue);
+    uniform.epilogue_backward = place(backward_.epilogue);
+    uniform.prologue_backward = place(backward_.prologue);
+    layout.slots = layout.kept = slots.kept();
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+      if (!s_.uniform(outputs_[k])) continue;
+      layout.outputs.push_back(slots[s_.same[outputs_[k]]]);
+      uniform.seeds.push_back(backward_.seeds[k] == no_value ? no_slot : slots[backward_.seeds[k]]);
+    }
+    for (const Backward::Crossing& sum : backward_.sums) uniform.sum_adjoints.push_back(slots[sum.from]);
+    for (std::size_t k = 0; k < differentiated_.size(); ++k)
+      if (s_.uniform(differentiated_[k]))
+        uniform.gradients.push_back(backward_.gradients[k] == no_value ? no_slot : slots[backward_.gradients[k]]);
+  }
+
+  void finish() {
+    std::vector<Id> inputs;
+    for (Id id : tape_.inputs)
+      if (!parameter(id)) inputs.push_back(id);
+    for (Id id : differentiated_)
+      if (!parameter(id))
+        data_->differentiated.push_back(
+            static_cast<std::uint32_t>(std::lower_bound(inputs.begin(), inputs.end(), id) - inputs.begin()));
+    for (const OpRecord& record : tape_.ops)
+      if (info(record.op).arity == 0) data_->longest_list = std::max<std::size_t>(data_->longest_list, record.b);
+
+    ProgramStatistics& n = data_->statistics;
+    n.inputs = inputs.size();
+    n.parameters = tape_.parameters.size();
+    n.outputs = data_->values.outputs.size();
+    n.uniform_outputs = data_->uniform.layout.outputs.size();
+    n.differentiated = data_->differentiated.size();
+    n.differentiated_parameters = data_->uniform.gradients.size();
+    n.recorded_ops = tape_.ops.size();
+    n.dead_ops = s_.dead_ops;
+    n.constant_ops = s_.constant_ops;
+    n.common_ops = s_.common_ops;
+    n.passive_ops = s_.passive_ops;
+    n.hoisted_ops = s_.hoisted_ops;
+    n.forward_instructions = data_->forward.instructions;
+    n.backward_instructions = data_->backward.instructions;
+    n.forward_runs = data_->forward.runs.size();
+    n.backward_runs = data_->backward.runs.size();
+    n.variables = tape_.values.size();
+    n.value_slots = data_->gradient.kept;
+    n.working_slots = data_->gradient.slots - data_->gradient.kept;
+    n.slots_for_values = data_->values.slots;
+    const Uniform<Real>& uniform = data_->uniform;
+    for (const Code* code :
+         std::initializer_list<const Code*>{&data_->values_code, &data_->forward, &data_->backward, &uniform.prologue,
+                                            &uniform.epilogue, &uniform.epilogue_backward, &uniform.prologue_backward})
+      n.bytes += code->words.size() * sizeof(std::uint32_t) + code->runs.size() * (sizeof(Run) + sizeof(std::size_t));
+  }
+
+  const TapeView<Real> tape_;
+  const std::span<const Id> outputs_;
+  const std::vector<Id>& differentiated_;
+  std::shared_ptr<ProgramData<Real>> data_;
+  Simplified s_;
+  Backward backward_;
+  ValueId values_ = 0;
+  std::vector<const OpRecord*> sums_;  // over samples
+};
 
 template <class Real>
-std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& source, std::span<const Id> outputs,
+std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tape, std::span<const Id> outputs,
                                                       const CompileOptions& options) {
-  const TapeView<Real> tape = source.view();
   if (outputs.empty()) throw Error(ErrorCode::bad_argument, "compile is asked for no outputs; it takes at least one");
   for (Id id : outputs)
-    if (id >= tape.values.size())
+    if (id >= tape.size())
       throw Error(ErrorCode::stale_id, "compile is asked for output " + std::to_string(id) + ", but the tape has only " +
-                                           std::to_string(tape.values.size()) + " variables");
-  const std::vector<Id> differentiated = differentiated_inputs(tape, options);
-
-  auto data = std::make_shared<ProgramData<Real>>();
-  data->zero_rule = source.zero_rule();
-  Simplified s = simplify(tape, outputs, std::span<const Id>(differentiated));
-  Backward backward = lower_backward(tape, s, outputs, std::span<const Id>(differentiated));
-  ValueId values = backward.values;
-  const Items forward = lower_forward(tape, s, values);
-
-  const std::vector<std::uint32_t> forward_order = schedule(forward, values);
-  {
-    Slots slots(values);
-    data->values_code = place_forward(tape, s, forward, forward_order, outputs, false, slots, data->values);
-    data->values.slots = slots.count();
-  }
-  Slots slots(values);
-  data->gradient.constants.push_back({slots.keep(backward.minus_zero), Real(-0.0)});
-  slots.keep(backward.waste);
-  data->forward = place_forward(tape, s, forward, forward_order, outputs, true, slots, data->gradient);
-
-  std::vector<ValueId> seeds, gradients;
-  for (ValueId seed : backward.seeds)
-    if (seed != no_value) seeds.push_back(seed);
-  for (ValueId gradient : backward.gradients)
-    if (gradient != no_value) gradients.push_back(gradient);
-  data->backward = slots.place(backward.code, schedule(backward.code, values), seeds, gradients);
-  data->gradient.slots = slots.count();
-  for (ValueId seed : backward.seeds) data->seeds.push_back(seed == no_value ? no_slot : slots[seed]);
-  for (ValueId gradient : backward.gradients) data->gradients.push_back(gradient == no_value ? no_slot : slots[gradient]);
-
-  for (Id id : differentiated)
-    data->differentiated.push_back(static_cast<std::uint32_t>(
-        std::lower_bound(tape.inputs.begin(), tape.inputs.end(), id) - tape.inputs.begin()));
-  for (const OpRecord& record : tape.ops)
-    if (info(record.op).arity == 0) data->longest_list = std::max<std::size_t>(data->longest_list, record.b);
-
-  ProgramStatistics& n = data->statistics;
-  n.inputs = tape.inputs.size();
-  n.outputs = outputs.size();
-  n.differentiated = differentiated.size();
-  n.recorded_ops = tape.ops.size();
-  n.dead_ops = s.dead_ops;
-  n.constant_ops = s.constant_ops;
-  n.common_ops = s.common_ops;
-  n.passive_ops = s.passive_ops;
-  n.forward_instructions = data->forward.instructions;
-  n.backward_instructions = data->backward.instructions;
-  n.forward_runs = data->forward.runs.size();
-  n.backward_runs = data->backward.runs.size();
-  n.variables = tape.values.size();
-  n.value_slots = data->gradient.kept;
-  n.working_slots = data->gradient.slots - data->gradient.kept;
-  n.slots_for_values = data->values.slots;
-  for (const Code* code : {&data->values_code, &data->forward, &data->backward})
-    n.bytes += code->words.size() * sizeof(std::uint32_t) + code->runs.size() * (sizeof(Run) + sizeof(std::size_t));
-  return data;
+                                           std::to_string(tape.size()) + " variables");
+  const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
+  return Compilation<Real>(tape, outputs, differentiated).run();
 }
 
 }  // namespace
@@ -156,7 +270,7 @@ std::string Program<Real>::describe() const {
   const ProgramStatistics& n = statistics();
   const auto s = [](std::size_t x) { return std::to_string(x); };
   return s(n.recorded_ops) + " recorded ops: " + s(n.dead_ops) + " dead, " + s(n.constant_ops) + " constant, " +
-         s(n.common_ops) + " repeated, " + s(n.passive_ops) + " without derivatives\n" +
+         s(n.common_ops) + " repeated, " + s(n.hoisted_ops) + " uniform, " + s(n.passive_ops) + " without derivatives\n" +
          s(n.forward_instructions) + " forward instructions in " + s(n.forward_runs) + " runs, " +
          s(n.backward_instructions) + " backward in " + s(n.backward_runs) + "\n" +
          s(n.variables) + " variables: " + s(n.value_slots) + " slots for values that backward reads, " +

@@ -25,6 +25,9 @@ namespace wengert::plan {
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = 0xffffffffu;
 
+/// When a value is computed: once before all samples, for each sample, or once after all samples.
+enum class Phase { prologue, body, epilogue };
+
 /// What simplify found out, per variable of the tape.
 struct Simplified {
   enum : std::uint8_t {
@@ -32,12 +35,21 @@ struct Simplified {
     constant = 2,  ///< its value never changes
     active = 4,    ///< it depends on a differentiated input
     kept = 8,      ///< a reverse sweep reads its value (lower_backward)
+    varying = 16,  ///< it depends on an input that isn't a parameter, other than through sum_samples
+    late = 32,     ///< it depends on a sum over the samples
   };
   std::vector<std::uint8_t> flags;
   std::vector<Id> same;  ///< the first variable that always has the same value
-  std::size_t dead_ops = 0, constant_ops = 0, common_ops = 0, passive_ops = 0;
+  std::size_t dead_ops = 0, constant_ops = 0, common_ops = 0, passive_ops = 0, hoisted_ops = 0;
+  bool has_uniform = false;  ///< parameters, sums, and what depends on them alone
+
+  bool is(Id id, unsigned what) const { return (flags[id] & what) != 0; }
+  /// Of a variable that isn't constant.
+  Phase phase(Id id) const { return is(id, varying) ? Phase::body : is(id, late) ? Phase::epilogue : Phase::prologue; }
+  bool uniform(Id id) const { return !is(id, varying | constant); }
 };
 
+/// Throws bad_argument where an op of the samples needs their sum.
 template <class Real>
 Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std::span<const Id> differentiated);
 
@@ -56,23 +68,30 @@ struct Items {
   std::span<const ValueId> reads(const Item& item) const { return {words.data() + item.first + item.writes, item.reads}; }
 };
 
-/// The reverse sweep.
+/// The reverse sweep: epilogue, body, prologue.
 struct Backward {
-  Items code;
+  Items epilogue, body, prologue;
   ValueId values;                  ///< how many ids there are
   ValueId minus_zero, waste;       ///< a constant -0; what is written and never read
   std::vector<ValueId> seeds;      ///< per output, no_value where it has no derivative
   std::vector<ValueId> gradients;  ///< per differentiated input, no_value: zero
+
+  /// A value of one side that the other side starts from.
+  struct Crossing {
+    ValueId from, to;
+  };
+  std::vector<Crossing> sums;    ///< a sum's adjoint, which is that of every sample's term
+  std::vector<Crossing> totals;  ///< what the samples give to the adjoint of a uniform variable, to be summed
 };
 
 template <class Real>
 Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
                         std::span<const Id> differentiated);
 
-/// The values. Long sums are taken apart, so that each part can run as soon as its operands are there; `values` grows by
-/// what that takes.
+/// The values of one phase; those of sum_samples are not among them. Long sums are taken apart, so that each part can run
+/// as soon as its operands are there; `values` grows by what that takes.
 template <class Real>
-Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, ValueId& values);
+Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values);
 
 /// The order to run them in: positions in `code.items`.
 std::vector<std::uint32_t> schedule(const Items& code, ValueId values);

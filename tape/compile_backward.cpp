@@ -25,21 +25,41 @@ class BackwardLowering {
     std::size_t active_operands = 0;
     for (const OpRecord& record : tape_.ops)
       if (visited(record)) active_operands += operands_of(tape_, record).size();
-    out_.code.items.reserve(active_operands);
-    out_.code.words.reserve(5 * active_operands);
+    out_.body.items.reserve(active_operands);
+    out_.body.words.reserve(5 * active_operands);
+    out_.seeds.assign(outputs.size(), no_value);
+    out_.gradients.assign(differentiated.size(), no_value);
 
-    for (Id output : outputs) {
-      ValueId seed = no_value;
-      if (s_.flags[output] & Simplified::active) add_to(output, seed = new_value(), Slope::one);
-      out_.seeds.push_back(seed);
+    if (s_.has_uniform) {
+      code_ = &out_.epilogue;
+      plant_seeds(outputs, true);
+      sweep(Phase::epilogue);
     }
-    for (std::size_t k = tape_.ops.size(); k-- > 0;)
-      if (const OpRecord& record = tape_.ops[k]; visited(record)) {
-        if (record.op == Op::sum) sum(record);
-        else if (info(record.op).arity == 0) list(record);
-        else fixed(record);
-      }
-    for (Id input : differentiated) out_.gradients.push_back(adjoint_[input]);
+    // Adjoints of uniform variables, so far. In the body each sample has its own.
+    std::vector<ValueId> uniform;
+    if (s_.has_uniform) {
+      uniform = adjoint_;
+      std::fill(adjoint_.begin(), adjoint_.end(), no_value);
+    }
+    code_ = &out_.body;
+    plant_seeds(outputs, false);
+    if (s_.has_uniform) sweep_body(uniform);
+    else sweep(Phase::body);
+    for (std::size_t k = 0; k < differentiated.size(); ++k)
+      if (!s_.uniform(differentiated[k])) out_.gradients[k] = adjoint_[differentiated[k]];
+
+    if (s_.has_uniform) {
+      code_ = &out_.prologue;
+      std::swap(uniform, adjoint_);
+      for (Id id = 0; id < uniform.size(); ++id)
+        if (s_.uniform(id) && uniform[id] != no_value) {
+          out_.totals.push_back({uniform[id], new_value()});
+          add_to(id, out_.totals.back().to, Slope::one);
+        }
+      sweep(Phase::prologue);
+      for (std::size_t k = 0; k < differentiated.size(); ++k)
+        if (s_.uniform(differentiated[k])) out_.gradients[k] = adjoint_[differentiated[k]];
+    }
     return std::move(out_);
   }
 
@@ -48,23 +68,56 @@ class BackwardLowering {
     constexpr std::uint8_t both = Simplified::live | Simplified::active;
     return (s_.flags[record.out] & both) == both;
   }
-  bool active(Id id) const { return (s_.flags[id] & Simplified::active) != 0; }
+  bool active(Id id) const { return s_.is(id, Simplified::active); }
+
+  void plant_seeds(std::span<const Id> outputs, bool uniform) {
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      if (active(outputs[k]) && s_.uniform(outputs[k]) == uniform)
+        add_to(outputs[k], out_.seeds[k] = new_value(), Slope::one);
+  }
+
+  void sweep(Phase phase) {
+    for (std::size_t k = tape_.ops.size(); k-- > 0;)
+      if (const OpRecord& record = tape_.ops[k];
+          visited(record) && s_.phase(record.out) == phase && record.op != Op::sum_samples)
+        adjoint(record);
+  }
+  /// `uniform`: adjoints that the epilogue left.
+  void sweep_body(const std::vector<ValueId>& uniform) {
+    for (std::size_t k = tape_.ops.size(); k-- > 0;) {
+      const OpRecord& record = tape_.ops[k];
+      if (!visited(record)) continue;
+      if (record.op == Op::sum_samples) {
+        if (uniform[record.out] == no_value) continue;
+        out_.sums.push_back({uniform[record.out], new_value()});
+        add_to(record.a, out_.sums.back().to, Slope::one);
+      } else if (s_.phase(record.out) == Phase::body) {
+        adjoint(record);
+      }
+    }
+  }
+  void adjoint(const OpRecord& record) {
+    if (record.op == Op::sum) sum(record);
+    else if (info(record.op).arity == 0) list(record);
+    else fixed(record);
+  }
+
   ValueId new_value() { return out_.values++; }
 
-  void word(ValueId value) { out_.code.words.push_back(value); }
-  /// A value of the forward sweep, which has to be kept for this.
+  void word(ValueId value) { code_->words.push_back(value); }
+  /// A value of the forward sweep, which has to be kept for this. (All uniform ones are.)
   void read(Id id) {
     const Id same = s_.same[id];
-    s_.flags[same] |= Simplified::kept;
+    if (code_ == &out_.body) s_.flags[same] |= Simplified::kept;
     word(same);
   }
   void begin(std::uint16_t kind, bool no_tie = false) {
-    out_.code.items.push_back({kind, no_tie, static_cast<std::uint32_t>(out_.code.words.size()), 0, 0});
+    code_->items.push_back({kind, no_tie, static_cast<std::uint32_t>(code_->words.size()), 0, 0});
   }
   void end(std::size_t writes) {
-    Item& item = out_.code.items.back();
+    Item& item = code_->items.back();
     item.writes = static_cast<std::uint32_t>(writes);
-    item.reads = static_cast<std::uint32_t>(out_.code.words.size()) - item.first - item.writes;
+    item.reads = static_cast<std::uint32_t>(code_->words.size()) - item.first - item.writes;
   }
 
   /// Adds a contribution that needs no product. The first one is no work: it is the contribution itself.
@@ -175,6 +228,7 @@ class BackwardLowering {
   std::vector<ValueId> adjoint_;    // of each variable, so far
   std::vector<std::uint8_t> seen_;  // scratch of `list`
   Backward out_{};
+  Items* code_ = nullptr;           // what is being written
 };
 
 }  // namespace

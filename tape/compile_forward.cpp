@@ -1,4 +1,4 @@
-// The values as instructions.
+// The values of a phase as instructions.
 #include <algorithm>
 
 #include "tape/compile.hpp"
@@ -10,8 +10,8 @@ namespace {
 template <class Real>
 class ForwardLowering {
  public:
-  ForwardLowering(const TapeView<Real>& tape, const Simplified& simplified, ValueId& values)
-      : tape_(tape), s_(simplified), values_(values) {}
+  ForwardLowering(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values)
+      : tape_(tape), s_(simplified), phase_(phase), values_(values) {}
 
   Items run() {
     split_long_sums();
@@ -44,7 +44,7 @@ class ForwardLowering {
 
   bool computed(const OpRecord& record) const {
     return (s_.flags[record.out] & (Simplified::live | Simplified::constant)) == Simplified::live &&
-           s_.same[record.out] == record.out;
+           s_.same[record.out] == record.out && s_.phase(record.out) == phase_ && record.op != Op::sum_samples;
   }
   static bool is_long_sum(const OpRecord& record) { return record.op == Op::sum && record.b > kernels::most_operands; }
 
@@ -93,6 +93,7 @@ class ForwardLowering {
 
   const TapeView<Real>& tape_;
   const Simplified& s_;
+  const Phase phase_;
   ValueId& values_;
   std::vector<Part> parts_;
   Items out_;
@@ -101,11 +102,11 @@ class ForwardLowering {
 }  // namespace
 
 template <class Real>
-Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, ValueId& values) {
-  return ForwardLowering<Real>(tape, simplified, values).run();
+Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values) {
+  return ForwardLowering<Real>(tape, simplified, phase, values).run();
 }
 
-template Items lower_forward(const TapeView<double>&, const Simplified&, ValueId&);
-template Items lower_forward(const TapeView<float>&, const Simplified&, ValueId&);
+template Items lower_forward(const TapeView<double>&, const Simplified&, Phase, ValueId&);
+template Items lower_forward(const TapeView<float>&, const Simplified&, Phase, ValueId&);
 
 }  // namespace wengert::plan

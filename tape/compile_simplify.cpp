@@ -1,8 +1,11 @@
-// Which ops matter, which are constants, which repeat an earlier one, which have derivatives.
+// Which ops matter, which are constants, which repeat an earlier one, which have derivatives, which are uniform.
+#include <algorithm>
 #include <bit>
+#include <string>
 
 #include "tape/compile.hpp"
 #include "tape/records.hpp"
+#include "wengert/error.hpp"
 
 namespace wengert::plan {
 namespace {
@@ -69,6 +72,15 @@ class Constants {
   std::vector<Id> table_;
 };
 
+[[noreturn]] void needs_own_sum(const OpRecord& record, bool sums) {
+  const std::string what = "id " + std::to_string(record.out) + " (" + name(record.op) + ")";
+  throw Error(ErrorCode::bad_argument,
+              sums ? what + " sums over the samples what depends on such a sum itself; a program sums once: compile the outer "
+                            "part as a program of its own"
+                   : what + " differs from sample to sample and needs a sum over the samples of the same pass; compile the "
+                            "sum as a program of its own and hand its value in as a parameter");
+}
+
 }  // namespace
 
 template <class Real>
@@ -96,11 +108,15 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
 
   // Constants, repeats and activity, in the order of the tape.
   for (Id id : differentiated) s.flags[id] |= Simplified::active;
+  for (Id id : tape.inputs)
+    if (!std::binary_search(tape.parameters.begin(), tape.parameters.end(), id)) s.flags[id] |= Simplified::varying;
+  s.has_uniform = !tape.parameters.empty();
   std::size_t constants = tape.constants.size();
   for (Id id : tape.constants) s.flags[id] |= Simplified::constant;
   for (std::size_t k = 0; k < tape.ops.size(); ++k) {
     if (!live[k]) continue;
     const OpRecord& record = tape.ops[k];
+    if (record.op == Op::sum_samples) continue;  // of a constant: that, as often as there are samples
     std::uint8_t all = Simplified::constant;
     for (Id id : operands_of(tape, record)) all &= s.flags[id];
     if (!all) continue;
@@ -121,11 +137,21 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
       for (Id j = 0; j < results; ++j) s.same[record.out + j] = known.first_like(tape.values, record.out + j);
       continue;
     }
-    std::uint8_t active = 0;
+    std::uint8_t active = 0, when = 0;
     const Operands operands = operands_of(tape, record);
-    for (std::size_t i = 0; i < operands.size(); ++i)
+    for (std::size_t i = 0; i < operands.size(); ++i) {
       if (has_slope(record.op, i)) active |= s.flags[operands[i]] & Simplified::active;
-    for (Id j = 0; j < results; ++j) s.flags[record.out + j] |= active;
+      when |= s.flags[operands[i]] & (Simplified::varying | Simplified::late);
+    }
+    if (record.op == Op::sum_samples) {
+      if (when & Simplified::late) needs_own_sum(record, true);
+      when = Simplified::late;
+      s.has_uniform = true;
+    } else if (when == (Simplified::varying | Simplified::late)) {
+      needs_own_sum(record, false);
+    }
+    if (!(when & Simplified::varying)) ++s.hoisted_ops;
+    for (Id j = 0; j < results; ++j) s.flags[record.out + j] |= active | when;
     if (!active) ++s.passive_ops;
 
     if (record.op == Op::sum && operands.size() == 1) {  // the value of its operand

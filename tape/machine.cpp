@@ -17,11 +17,19 @@ std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
   return lanes;
 }
 
+/// For single evaluations.
+template <class Real>
+const kernels::InstructionTable<Real>& single_table() {
+  const kernels::Backend<Real>& scalar = kernels::backend<Real>(Isa::scalar);
+  return scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions;
+}
+
 }  // namespace
 
 template <class Real>
 Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
-    : program_(std::move(program)), data_(program_.data()), isa_(parse_isa(options.isa)), parallel_for_(options.parallel_for) {
+    : program_(std::move(program)), data_(program_.data()), isa_(parse_isa(options.isa)), parallel_for_(options.parallel_for),
+      uniform_(data_, single_table<Real>()), reduction_(kernels::backend<Real>(isa_).sum_of_leaf) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
   vector_ = static_cast<std::size_t>(backend.lanes);
   lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
@@ -33,8 +41,7 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
   bind(many_, *backend.instructions);
   bind(dual_, *backend.dual_instructions);
-  const kernels::Backend<Real>& scalar = kernels::backend<Real>(Isa::scalar);
-  bind(single_, scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions);
+  bind(single_, single_table<Real>());
 }
 
 template <class Real>

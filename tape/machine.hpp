@@ -6,7 +6,9 @@
 
 #include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
+#include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
+#include "tape/uniform.hpp"
 #include "tape/worker_pool.hpp"
 #include "tape/workspace.hpp"
 #include "wengert/replay.hpp"
@@ -32,6 +34,8 @@ class Machine {
   class Block {
    public:
     LaneRange lanes;
+    std::size_t worker;
+    bool last;  ///< of its piece: see each_block
 
     const plan::ProgramData<Real>& data() const { return *data_; }
     LaneSlot<Real> slot(plan::Slot slot) const {
@@ -59,9 +63,14 @@ class Machine {
     bool ieee_;
   };
 
-  /// Calls body(Block&) for blocks that cover `lanes` lanes, on all threads.
+  /// Calls body(Block&) for blocks that cover all lanes, on all threads. With a `piece`, no block reaches across a multiple of
+  /// that many lanes, and the blocks between two such come one after the other on one thread.
   template <class Body>
-  void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds, const Body& body);
+  void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds, const Body& body,
+                  std::size_t piece = 0);
+
+  UniformSide<Real>& uniform() { return uniform_; }
+  Reduction<Real>& reduction() { return reduction_; }
 
  private:
   using Codes = typename Block::Codes;
@@ -81,37 +90,49 @@ class Machine {
   std::unique_ptr<WorkerPool> pool_;
   ParallelFor parallel_for_;
   Codes many_, single_, dual_;
+  UniformSide<Real> uniform_;
+  Reduction<Real> reduction_;
 };
 
 template <class Real>
 template <class Body>
 void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds,
-                               const Body& body) {
+                               const Body& body, std::size_t piece) {
   const std::size_t lanes = samples * seeds;
   if (lanes == 0) return;
-  const bool dual = numbers == Numbers::dual;
-  const auto evaluate = [&](Workspace<Real>& workspace, std::size_t first, std::size_t count) {
-    const bool alone = lanes == 1 && !dual;
-    const std::size_t width = alone ? 1 : width_for(count, dual);
-    workspace.prepare(layout, width, alone ? 1 : vector_, dual, data_.longest_list);
+  const bool dual = numbers == Numbers::dual, alone = lanes == 1 && !dual;
+  const std::size_t width = width_for(lanes, dual);
+  if (piece == 0) piece = width;
+
+  const auto evaluate = [&](std::size_t worker, std::size_t first, std::size_t count, bool last) {
+    Workspace<Real>& workspace = workers_[worker];
+    const std::size_t block_width = alone ? 1 : width_for(count, dual);
+    workspace.prepare(layout, block_width, alone ? 1 : vector_, dual, data_.longest_list);
+    if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch());
     Block block;
     block.lanes = {first, count, seeds};
+    block.worker = worker;
+    block.last = last;
     block.data_ = &data_;
     block.workspace_ = &workspace;
     block.code_ = alone ? &single_ : dual ? &dual_ : &many_;
-    block.width_ = width;
-    block.vector_ = dual ? vector_ : width;
-    block.step_ = dual ? 2 * vector_ : width;
+    block.width_ = block_width;
+    block.vector_ = dual ? vector_ : block_width;
+    block.step_ = dual ? 2 * vector_ : block_width;
     block.ieee_ = data_.zero_rule == ZeroRule::ieee;
     body(block);
   };
-  const std::size_t width = width_for(lanes, dual), blocks = (lanes - 1) / width + 1;
   const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) evaluate(workers_[worker], k * width, std::min(width, lanes - k * width));
+    for (std::size_t k = begin; k < end; ++k)
+      for (std::size_t first = k * piece, stop = std::min(first + piece, lanes); first < stop; first += width) {
+        const std::size_t count = std::min(width, stop - first);
+        evaluate(worker, first, count, first + count == stop);
+      }
   };
-  if (workers_.size() == 1 || blocks == 1) chunk(0, 0, blocks);
-  else if (parallel_for_) parallel_for_(blocks, chunk);
-  else pool_->run(blocks, chunk);
+  const std::size_t pieces = (lanes - 1) / piece + 1;
+  if (workers_.size() == 1 || pieces == 1) chunk(0, 0, pieces);
+  else if (parallel_for_) parallel_for_(pieces, chunk);
+  else pool_->run(pieces, chunk);
 }
 
 extern template class Machine<double>;

@@ -31,14 +31,36 @@ struct Constant {
   Real value;
 };
 
+/// A uniform value that the samples' code reads: copied into all lanes of a slot.
+struct Import {
+  Slot slot, uniform;
+};
+
 /// Everything that one kind of evaluation needs. Slots: first constants and values that a backward sweep reads, then
 /// `working` ones that are written again and again.
 template <class Real>
 struct Layout {
   std::size_t slots = 0, kept = 0;
   std::vector<Constant<Real>> constants;
-  std::vector<Slot> inputs;   ///< per input; no_slot where nothing depends on it
-  std::vector<Slot> outputs;  ///< per output
+  std::vector<Import> imports;
+  std::vector<Slot> inputs;   ///< per input that isn't a parameter; no_slot where nothing depends on it
+  std::vector<Slot> outputs;  ///< per output that isn't uniform
+  std::vector<Slot> terms;    ///< of the sums over samples
+};
+
+/// What is computed once per batch, one lane wide, before the samples and after them.
+template <class Real>
+struct Uniform {
+  bool any = false;
+  /// The sums' adjoints don't depend on what follows from the sums: so one pass over the samples is enough for gradients.
+  bool linear = true;
+  Layout<Real> layout;  ///< inputs: parameters; outputs: the uniform ones; terms: where sums go
+  Code prologue, epilogue, epilogue_backward, prologue_backward;
+  std::vector<Slot> seeds;         ///< per uniform output
+  std::vector<Slot> sum_adjoints;  ///< of the sums that have one, as in ProgramData::sum_seeds
+  std::vector<Slot> totals;        ///< as in ProgramData::totals
+  std::vector<Slot> gradients;     ///< per differentiated parameter; no_slot: zero
+  std::vector<Real> initial;       ///< the parameters' values when compiled
 };
 
 template <class Real>
@@ -47,15 +69,19 @@ struct ProgramData {
   ZeroRule zero_rule = ZeroRule::exact;
   std::size_t longest_list = 0;  ///< operands of an instruction that loops over them
 
-  std::vector<std::uint32_t> differentiated;  ///< places among the inputs
+  std::vector<std::uint32_t> differentiated;  ///< places among the inputs that aren't parameters
 
   Layout<Real> values;  ///< of evaluations that want values alone
   Code values_code;
 
   Layout<Real> gradient;  ///< of evaluations that want adjoints too
   Code forward, backward;
-  std::vector<Slot> seeds;      ///< per output: where its weight goes; no_slot where it has no derivative
+  std::vector<Slot> seeds;      ///< per output that isn't uniform: where its weight goes; no_slot where it has no derivative
   std::vector<Slot> gradients;  ///< per differentiated input; no_slot: zero
+  std::vector<Slot> sum_seeds;  ///< where the adjoint of a sum goes, the same for all samples
+  std::vector<Slot> totals;     ///< adjoints of uniform variables, one per sample, to be summed
+
+  Uniform<Real> uniform;
 };
 
 }  // namespace wengert::plan

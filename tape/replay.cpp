@@ -85,41 +85,102 @@ Replay<Real>::~Replay() = default;
 
 template <class Real>
 void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
+  UniformSide<Real>& uniform = machine_->uniform();
+  uniform.begin();
+  const std::span<const Real> sums = forward_pass(samples, inputs, values);
+  if (uniform.any()) uniform.values_after(sums);
+}
+
+/// Values of all samples, and the sums over them.
+template <class Real>
+std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
-  machine_->each_block(layout, Numbers::plain, samples, 1, [&](const Block& block) {
+  Reduction<Real>& reduction = machine_->reduction();
+  const bool sums = !layout.terms.empty();
+  if (sums) reduction.prepare(layout.terms.size(), samples, machine_->threads());
+  const auto body = [&](const Block& block) {
     load_inputs<Real>(block, layout, inputs);
     block.values();
     store_outputs<Real>(block, layout, values);
-  });
+    if (sums)
+      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) { return block.slot(layout.terms[q]).data; });
+  };
+  machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
+  return sums ? reduction.finish() : std::span<const Real>();
 }
 
 template <class Real>
 void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients) {
-  if (program().outputs() != 1)
-    throw Error(ErrorCode::bad_argument, "gradient of a program with " + std::to_string(program().outputs()) +
+  if (program().outputs() + program().uniform_outputs() != 1)
+    throw Error(ErrorCode::bad_argument, "gradient of a program with " +
+                                             std::to_string(program().outputs() + program().uniform_outputs()) +
                                              " outputs; use vjp with a weight for each, or jacobian");
   vjp(samples, inputs, {}, values, gradients);
 }
 
 template <class Real>
 void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
-                       Samples<Real> gradients) {
+                       Samples<Real> gradients, std::span<const Real> uniform_weights) {
+  UniformSide<Real>& uniform = machine_->uniform();
+  if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
+    throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
+                                         std::to_string(program().uniform_outputs()) + " uniform outputs");
+  uniform.begin();
+  if (!uniform.any()) {
+    backward_pass(samples, inputs, weights, values, gradients);
+    return;
+  }
+  // Where the sums' adjoints depend on what follows from the sums, these have to be known first.
+  const plan::ProgramData<Real>& data = machine_->data();
+  const bool first = !data.uniform.linear;
+  if (first) uniform.values_after(forward_pass(samples, inputs, {}));
+  uniform.adjoints_before(uniform_weights);
+  const std::span<const Real> sums = backward_pass(samples, inputs, weights, values, gradients);
+  const std::size_t terms = data.gradient.terms.size();
+  if (!first) uniform.values_after(sums.first(terms));
+  uniform.adjoints_after(sums.subspan(terms));
+}
+
+/// Values and adjoints of all samples. Returns the sums over them: terms, then adjoints of uniform variables.
+template <class Real>
+std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<const Real> inputs,
+                                                  Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients) {
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
-  machine_->each_block(data.gradient, Numbers::plain, samples, 1, [&](const Block& block) {
+  const std::size_t terms = data.gradient.terms.size(), sums = terms + data.totals.size();
+  Reduction<Real>& reduction = machine_->reduction();
+  if (sums != 0) reduction.prepare(sums, samples, machine_->threads());
+  const auto body = [&](const Block& block) {
     load_inputs<Real>(block, data.gradient, inputs);
     block.forward();
     store_outputs<Real>(block, data.gradient, values);
     load_weights<Real>(block, data.seeds, weights);
+    for (std::size_t k = 0; k < data.sum_seeds.size(); ++k)
+      block.slot(data.sum_seeds[k]).fill(*machine_->uniform().workspace().slot(data.uniform.sum_adjoints[k]));
     block.backward();
     store_gradients<Real>(block, gradients, same_item);
-  });
+    if (sums != 0)
+      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) {
+        return block.slot(q < terms ? data.gradient.terms[q] : data.totals[q - terms]).data;
+      });
+  };
+  machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, sums != 0 ? Reduction<Real>::group : 0);
+  return sums != 0 ? reduction.finish() : std::span<const Real>();
+}
+
+template <class Real>
+void Replay<Real>::refuse_sums(const char* what) const {
+  if (!machine_->data().gradient.terms.empty() || program().uniform_outputs() != 0)
+    throw Error(ErrorCode::unsupported, std::string(what) + " of a program with sums over samples or uniform outputs: only "
+                                                            "values, gradient and vjp know those");
 }
 
 template <class Real>
 void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
                        Samples<Real> tangents) {
+  refuse_sums("jvp");
+  machine_->uniform().begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
   machine_->each_block(layout, Numbers::dual, samples, 1, [&](const Block& block) {
@@ -137,6 +198,7 @@ template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
+  machine_->uniform().begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
   machine_->each_block(layout, Numbers::dual, samples, seeds, [&](const Block& block) {
@@ -155,6 +217,7 @@ template <class Item>
 void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
+  machine_->uniform().begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
@@ -183,6 +246,7 @@ void Replay<Real>::values_if_wanted(std::size_t samples, Samples<const Real> inp
 
 template <class Real>
 void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> jacobians) {
+  refuse_sums("jacobian");
   const std::size_t rows = program().outputs(), columns = program().differentiated();
   if (columns == 0) values_if_wanted(samples, inputs, values);
   else if (columns < rows)
@@ -194,6 +258,7 @@ void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Sam
 template <class Real>
 void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                    Samples<Real> nonzeros) {
+  refuse_sums("sparse_jacobian");
   if (!jacobian_) jacobian_ = std::make_unique<Compressed>(compress_jacobian(program().jacobian_sparsity()));
   const Compressed& plan = *jacobian_;
   const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
@@ -209,6 +274,7 @@ template <class Tangent, class Item>
 void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs,
                                 Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients,
                                 Samples<Real> products, const Tangent& tangent, const Item& item) {
+  machine_->uniform().begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   machine_->each_block(data.gradient, Numbers::dual, samples, seeds, [&](const Block& block) {
@@ -230,6 +296,7 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
 template <class Real>
 void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
                        Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights) {
+  refuse_sums("hvp");
   check_weights(program(), "hvp", weights);
   second_order(
       samples, 1, inputs, weights, values, gradients, products,
@@ -239,6 +306,7 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
 template <class Real>
 void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
                            Samples<Real> hessians, Samples<const Real> weights) {
+  refuse_sums("hessian");
   check_weights(program(), "hessian", weights);
   const std::size_t n = program().differentiated();
   if (n == 0) return vjp(samples, inputs, weights, values, gradients);
@@ -250,6 +318,7 @@ void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samp
 template <class Real>
 void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                   Samples<Real> gradients, Samples<Real> nonzeros, Samples<const Real> weights) {
+  refuse_sums("sparse_hessian");
   check_weights(program(), "sparse_hessian", weights);
   if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
   const Compressed& plan = *hessian_;
@@ -260,6 +329,22 @@ void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> input
       [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); });
   for (std::size_t e = 0; e < samples; ++e)
     for (const auto& [to, from] : plan.copies) *place(nonzeros, e, to) = *place(nonzeros, e, from);
+}
+
+template <class Real>
+void Replay<Real>::set_parameters(std::span<const Real> values) {
+  if (values.size() != program().parameters())
+    throw Error(ErrorCode::bad_size, "set_parameters is given " + std::to_string(values.size()) + " values for " +
+                                         std::to_string(program().parameters()) + " parameters");
+  machine_->uniform().set_parameters(values);
+}
+template <class Real>
+std::span<const Real> Replay<Real>::uniform_outputs() const {
+  return machine_->uniform().outputs();
+}
+template <class Real>
+std::span<const Real> Replay<Real>::parameter_gradients() const {
+  return machine_->uniform().gradients();
 }
 
 template <class Real>

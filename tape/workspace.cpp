@@ -39,14 +39,25 @@ void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t lane
   slots_.reserve(layout.slots * width);
   scratch_.reserve(longest_list * 2 * vector);
   width_ = width;
+  vector_ = vector;
   dual_ = dual;
-  for (const plan::Constant<Real>& constant : layout.constants) {
-    Real* const to = slot(constant.slot);
-    std::fill_n(to, width, constant.value);
-    if (dual)
-      for (std::size_t w = vector; w < width; w += 2 * vector) std::fill_n(to + w, vector, Real(0));
-  }
+  batch_ = 0;
+  for (const plan::Constant<Real>& constant : layout.constants) fill(constant.slot, constant.value);
   layout_ = &layout;
+}
+
+template <class Real>
+void Workspace<Real>::fill(plan::Slot to, Real value) {
+  std::fill_n(slot(to), width_, value);
+  if (dual_)
+    for (std::size_t w = vector_; w < width_; w += 2 * vector_) std::fill_n(slot(to) + w, vector_, Real(0));
+}
+
+template <class Real>
+void Workspace<Real>::import_from(const Workspace& uniform, std::uint64_t batch) {
+  if (batch_ == batch) return;
+  for (const plan::Import& import : layout_->imports) fill(import.slot, *uniform.slot(import.uniform));
+  batch_ = batch;
 }
 
 template class AlignedArray<double>;

@@ -33,11 +33,14 @@ struct CompileOptions {
 
 /// What compiling made of a tape: how much each pass bought.
 struct ProgramStatistics {
-  std::size_t inputs = 0, outputs = 0, differentiated = 0;
+  std::size_t inputs = 0, parameters = 0;             ///< that differ between samples; that don't
+  std::size_t outputs = 0, uniform_outputs = 0;       ///< one per sample; one per batch
+  std::size_t differentiated = 0, differentiated_parameters = 0;
   std::size_t recorded_ops = 0;       ///< on the tape
   std::size_t dead_ops = 0;           ///< no output depends on them
   std::size_t constant_ops = 0;       ///< computed once, now
   std::size_t common_ops = 0;         ///< the value of an earlier op
+  std::size_t hoisted_ops = 0;        ///< uniform: run once per batch, not once per sample
   std::size_t passive_ops = 0;        ///< run, but with no adjoint work
   std::size_t forward_instructions = 0, backward_instructions = 0;
   std::size_t forward_runs = 0, backward_runs = 0;  ///< stretches of instructions of one kind
@@ -62,10 +65,16 @@ struct SparsityPattern {
 template <class Real>
 class WENGERT_API Program {
  public:
+  /// Per sample: inputs that aren't parameters, in the order recorded; outputs that aren't uniform, and inputs whose
+  /// derivatives it gives, in the order in which they were asked for.
   std::size_t inputs() const { return statistics().inputs; }
   std::size_t outputs() const { return statistics().outputs; }
-  /// Inputs whose derivatives it gives, in the order in which they were asked for.
   std::size_t differentiated() const { return statistics().differentiated; }
+  /// Per batch: parameters, outputs that depend on parameters and sums over the samples alone, and parameters whose
+  /// derivatives it gives.
+  std::size_t parameters() const { return statistics().parameters; }
+  std::size_t uniform_outputs() const { return statistics().uniform_outputs; }
+  std::size_t differentiated_parameters() const { return statistics().differentiated_parameters; }
   const ProgramStatistics& statistics() const;
   /// A few lines of text: what each pass bought.
   std::string describe() const;
@@ -84,9 +93,14 @@ class WENGERT_API Program {
   std::shared_ptr<const plan::ProgramData<Real>> data_;
 };
 
-/// Compiles what `outputs` depend on, in linear time; the tape stays as it is and may go. Inputs are those of the tape, in
-/// the order they were recorded; an output may be any variable, also an input, a constant, or one listed twice.
-/// Throws stale_id, not_an_input (differentiated), bad_argument (no outputs), out_of_ids, out_of_memory.
+/// Compiles what `outputs` depend on, in linear time; the tape stays as it is and may go. An output may be any variable, also
+/// an input, a constant, or one listed twice.
+///
+/// With `tape.parameter()` and `tape.sum_samples()` a whole objective is one program: what depends on parameters alone runs
+/// once per batch before the samples, what depends on sums once after them; adjoints of parameters are summed over samples.
+/// An op that differs from sample to sample can't use a sum of the same pass.
+/// Throws stale_id, not_an_input (differentiated), bad_argument (no outputs, an input twice, such an op), out_of_ids,
+/// out_of_memory.
 template <class Real>
 WENGERT_API Program<Real> compile(const NaiveTape<Real>& tape, std::span<const Id> outputs,
                                   const CompileOptions& options = {});

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -63,7 +64,8 @@ class Machine;
 struct Compressed;
 
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
-/// block width, threads, its place in the batch or how the batch is split into calls.
+/// block width, threads, its place in the batch or how the batch is split into calls; of a sum over the samples, on these and
+/// their order alone.
 ///
 /// One thread at a time per Replay; any number of them share a Program. The first call with a kind of result allocates the
 /// workspace; later ones allocate nothing.
@@ -76,6 +78,14 @@ class WENGERT_API Replay {
   Replay& operator=(Replay&&) noexcept;
   ~Replay();
 
+  /// Values of the parameters for the calls to come, in the order recorded; at first those they had when compiled.
+  /// Throws bad_size.
+  void set_parameters(std::span<const Real> values);
+  /// Outputs of the last `values`, `gradient` or `vjp` that depend on parameters and sums over the samples alone.
+  std::span<const Real> uniform_outputs() const;
+  /// Derivatives, by the last `gradient` or `vjp`, in the differentiated parameters, summed over the samples.
+  std::span<const Real> parameter_gradients() const;
+
   /// Outputs: per sample `program().inputs()` numbers in, `program().outputs()` out.
   /// Throws out_of_memory, saying how many bytes were asked for.
   void values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
@@ -85,9 +95,12 @@ class WENGERT_API Replay {
   void gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients);
 
   /// Derivatives of the outputs' sum weighted by `weights` (per sample one per output) in the differentiated inputs.
-  /// `values` may be left empty.
+  /// `values` may be left empty; so may `weights` and those of the uniform outputs, for 1 each.
   void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
-           Samples<Real> gradients);
+           Samples<Real> gradients, std::span<const Real> uniform_weights = {});
+
+  // What follows takes parameters as they are set, and differentiates in the other inputs. Throws unsupported where the
+  // program sums over samples.
 
   /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input).
   /// `values` may be left empty.
@@ -132,6 +145,10 @@ class WENGERT_API Replay {
   void second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs, Samples<const Real> weights,
                     Samples<Real> values, Samples<Real> gradients, Samples<Real> products, const Tangent& tangent,
                     const Item& item);
+  std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
+  std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
+                                      Samples<Real> values, Samples<Real> gradients);
+  void refuse_sums(const char* what) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 
   std::unique_ptr<Machine<Real>> machine_;

@@ -13,7 +13,7 @@ namespace wengert::test {
 template <class Real>
 struct RandomTape {
   NaiveTape<Real> tape;
-  std::vector<Id> inputs, outputs;
+  std::vector<Id> inputs, parameters, outputs;
 };
 
 /// A number that ops have to do with: mostly tame, sometimes an edge.
@@ -27,16 +27,19 @@ Real some_number(Random& random, double special) {
   return static_cast<Real>(x);
 }
 
-/// `size`: how many ops.
+/// `size`: how many ops. `special`: how often a constant is an edge.
 template <class Real>
-RandomTape<Real> random_tape(Random& random, std::size_t size) {
+RandomTape<Real> random_tape(Random& random, std::size_t size, double special = 0.3, bool with_parameters = false) {
   RandomTape<Real> r;
   NaiveTape<Real>& tape = r.tape;
   std::vector<Id> variables;
   const std::size_t inputs = 1 + random.below(6), constants = random.below(4);
   for (std::size_t i = 0; i < inputs; ++i) variables.push_back(tape.input(some_number<Real>(random, 0)));
   r.inputs = variables;
-  for (std::size_t i = 0; i < constants; ++i) variables.push_back(tape.constant(some_number<Real>(random, 0.3)));
+  for (std::size_t i = with_parameters ? random.below(4) : 0; i > 0; --i)
+    r.parameters.push_back(tape.parameter(some_number<Real>(random, special)));
+  variables.insert(variables.end(), r.parameters.begin(), r.parameters.end());
+  for (std::size_t i = 0; i < constants; ++i) variables.push_back(tape.constant(some_number<Real>(random, special)));
   const bool nearby = random.chance(0.5);  // a long graph, or a bushy one
   const auto pick = [&] {
     const std::size_t n = variables.size();
@@ -46,6 +49,7 @@ RandomTape<Real> random_tape(Random& random, std::size_t size) {
   const std::vector<Op> plain = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::sum, Op::square, Op::max};
   for (std::size_t k = 0; k < size; ++k) {
     const Op op = cheap && random.chance(0.95) ? random.of(plain) : static_cast<Op>(random.below(op_count));
+    if (op == Op::sum_samples) continue;  // tests/program/uniform.cpp
     std::vector<Id> operands(static_cast<std::size_t>(info(op).arity));
     if (info(op).arity == 0) {
       do operands.resize(random.chance(0.05) ? 20 + random.below(40) : random.below(12));

@@ -1,6 +1,7 @@
 // Level c: records a workload on the C tape (c_tape.c) and replays it there.
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "bench/c_tape.h"
 #include "bench/graph_ops.hpp"
@@ -66,6 +67,18 @@ struct CTape : GraphOps<CTape<Real>, std::uint32_t> {
     return r.out;
   }
 
+  void reserve(std::size_t variables, std::size_t op_count) {
+    try {
+      value.reserve(variables);
+      adjoint.reserve(variables);
+      ops.reserve(op_count);
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::out_of_memory,
+                  "level c needs " + std::to_string(variables * 2 * sizeof(Real) + op_count * sizeof(c_record)) +
+                      " bytes, which can't be had; choose fewer ops");
+    }
+  }
+
   void forward() {
     if constexpr (sizeof(Real) == 8) c_forward_f64(ops.data(), ops.size(), operands.data(), value.data());
     else c_forward_f32(ops.data(), ops.size(), operands.data(), value.data());
@@ -80,6 +93,7 @@ template <class Real>
 class CLevel final : public Level<Real> {
  public:
   explicit CLevel(const Workload& workload) : inputs_(workload.inputs), differentiated_(workload.differentiated) {
+    tape_.reserve(workload.variables, workload.recorded_ops);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::uint32_t> in;
     for (std::size_t i = 0; i < inputs_; ++i) in.push_back(tape_.variable(0, false));

@@ -13,6 +13,7 @@ namespace wengert::bench {
 template <class Real>
 struct Recorded {
   explicit Recorded(const Workload& workload) {
+    tape.reserve(workload.variables, workload.recorded_ops);  // refuses at once what can't be had
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < workload.inputs; ++i) inputs.push_back(tape.input());
     output = workload.build(tape, std::span<const Id>(inputs));

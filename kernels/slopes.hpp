@@ -81,6 +81,13 @@ WENGERT_INLINE V xlogy_slope(V a, V b) {
   return select((a == V(0)) & !isnan(b), V(0), quotient);
 }
 
+/// Slope of exp2: y ln 2, which may be finite where y has overflown.
+template <Lane V>
+WENGERT_INLINE V exp2_slope(V x, V y) {
+  return rare(isinf(y), y * V(static_cast<typename V::Real>(0.6931471805599453)),
+              [&] { return exp2(x - V(1)) * V(static_cast<typename V::Real>(1.3862943611198906)); });
+}
+
 /// Slope of atan: 1 / (1 + x^2), as (1/x)^2 where the square drowns the 1, so that it can't overflow.
 template <Lane V>
 WENGERT_INLINE V atan_slope(V x) {

@@ -92,17 +92,23 @@ const Oracle oracles[] = {
     {"logit", R(logit(x)), {R(x < 0 || x > 1 ? nan() : 1 / abs(x * (1 - x)))}},
     {"softplus", R(softplus(x)), {R(sigmoid(x))}},
     {"log1mexp", R(log1mexp(x)), {R(x < 0 ? nan() : 1 / abs(expm1(x)))}},
-    {"logaddexp", R(logaddexp(a, b)), {R(logaddexp_slope(a, b)), R(logaddexp_slope(b, a))}, R(larger(abs(a), abs(b)))},
+    {"logaddexp", R(logaddexp(a, b)), {R(logaddexp_slope(a, b)), R(logaddexp_slope(b, a))},
+     R(larger(larger(abs(a), abs(b)), abs(logaddexp(a, b))))},
     {"erf", R(erf(x)), {R(2 * gauss(x) / sqrt(pi()))}},
     {"erfc", R(erfc(x)), {R(-2 * gauss(x) / sqrt(pi()))}},
     {"erfcx", R(erfcx(x)), {R(erfcx_slope(x))}},
     {"normal_cdf", R(normal_cdf(x)), {R(normal_pdf(x))}},
-    {"normal_pdf", R(normal_pdf(x)), {R(normal_pdf(x).is_zero() ? Big(0) : -x * normal_pdf(x))}},
+    {"normal_pdf", R(normal_pdf(x)), {R(normal_pdf(x).is_zero() ? Big(0) : -x * normal_pdf(x))}, nullptr,
+     // The slope is computed from the value: exact to the last places of that, also where it is subnormal.
+     {R(larger(normal_pdf(x), Big::smallest_normal) * larger(abs(x), 1))}},
     {"normal_icdf", R(normal_icdf(x)), {R(x < 0 || x > 1 ? nan() : 1 / normal_pdf(normal_icdf(x)))}},
     // ---- gamma ----
-    {"lgamma", R(lgamma(x)), {R(digamma(x))}},
-    {"tgamma", R(tgamma(x)), {R(tgamma(x) * digamma(x))}},
-    {"digamma", R(digamma(x)), {R(trigamma(x))}},
+    // Below 0 their zeros are close together: exact to the last places of the terms that cancel there.
+    {"lgamma", R(lgamma(x)), {R(digamma(x))}, R(x < 0 ? larger(abs(lgamma(x)), 8) : abs(lgamma(x))),
+     {R(x < 0 ? larger(abs(digamma(x)), 4) : abs(digamma(x)))}},
+    {"tgamma", R(tgamma(x)), {R(tgamma(x) * digamma(x))}, nullptr,
+     {R(abs(tgamma(x)) * (x < 0 ? larger(abs(digamma(x)), 4) : abs(digamma(x))))}},
+    {"digamma", R(digamma(x)), {R(trigamma(x))}, R(x < 0 ? larger(abs(digamma(x)), 4) : abs(digamma(x)))},
     // ---- powers and lengths ----
     // d/db is computed from the power: exact to the last places of that, also where it is subnormal.
     {"pow", R(pow(a, b)), {R(pow_slope(a, b)), R(pow_log_slope(a, b))}, nullptr,

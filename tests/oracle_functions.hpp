@@ -80,6 +80,7 @@ inline Big normal_icdf(const Big& p) {
   if (p.is_nan() || p < 0 || p > 1) return nan();
   if (p.is_zero()) return -1 / abs(p);
   if (p == 1) return 1 / Big(0);
+  if (p == 0.5) return Big(0);
   const bool upper = p > 0.5;
   const Big tail = upper ? 1 - p : p;
   const Big t = sqrt(-2 * log(tail));

@@ -119,8 +119,9 @@ void check_nodes(const LevelInfo& info, const Workload& w) {
     x.push_back(inputs.back());
   }
   for (std::size_t v = 0; v < w.variables; ++v) weights[v] = static_cast<Real>(seeds[v] = 0.25 * (v % 7) - 0.5);
-  if (!make<Real>(info.name, w)->nodes(inputs, weights, values, adjoints)) {
-    BOOST_TEST(!info.ladder, info.name << " keeps no nodes");
+  const auto level = make<Real>(info.name, w);
+  if (!level->nodes(inputs, weights, values, adjoints)) {  // a rung without them has compiled them away
+    BOOST_TEST((!info.ladder || level->compile_seconds() > 0), info.name << " keeps no nodes");
     return;
   }
   const ReferenceResult want = reference.evaluate(x, seeds);

@@ -76,8 +76,13 @@ BOOST_AUTO_TEST_CASE(west_sizes) {
   BOOST_TEST(make_workload("west", options).recorded_ops == 10001u);
   for (std::size_t ops = 1; ops <= 9; ++ops) {
     options.ops = ops;
-    BOOST_TEST(make_workload("west", options).recorded_ops == ops + 1);
+    const Workload w = make_workload("west", options);
+    const Built b(w, inputs_of(w, 0));
+    BOOST_TEST(w.recorded_ops == ops + 1);
+    BOOST_TEST(w.variables == b.tape.size());
   }
+  options.ops = 2'000'000'000;  // counted without being recorded
+  BOOST_TEST(make_workload("west", options).variables == 3'500'000'101u);
 }
 
 BOOST_AUTO_TEST_CASE(counts_are_the_tapes) {

@@ -84,7 +84,8 @@ struct CTape : GraphOps<CTape<Real>, std::uint32_t> {
     else c_forward_f32(ops.data(), ops.size(), operands.data(), value.data());
   }
   void backward() {
-    if constexpr (sizeof(Real) == 8) c_backward_f64(ops.data(), ops.size(), operands.data(), value.data(), adjoint.data());
+    if constexpr (sizeof(Real) == 8)
+      c_backward_f64(ops.data(), ops.size(), operands.data(), value.data(), adjoint.data());
     else c_backward_f32(ops.data(), ops.size(), operands.data(), value.data(), adjoint.data());
   }
 };

@@ -10,7 +10,21 @@ extern "C" {
 #endif
 
 enum c_op {
-  C_ADD, C_SUB, C_MUL, C_DIV, C_NEG, C_FMA, C_SQUARE, C_SQRT, C_EXP, C_LOG, C_ERFC, C_SOFTPLUS, C_MAX, C_SUM, C_SOFTMAX
+  C_ADD,
+  C_SUB,
+  C_MUL,
+  C_DIV,
+  C_NEG,
+  C_FMA,
+  C_SQUARE,
+  C_SQRT,
+  C_EXP,
+  C_LOG,
+  C_ERFC,
+  C_SOFTPLUS,
+  C_MAX,
+  C_SUM,
+  C_SOFTMAX
 };
 
 /* An op. sum and softmax have their operands in an array of their own: a is the offset in it, b their number.

@@ -10,15 +10,15 @@ namespace wengert::bench {
 
 template <class Graph, class Node>
 struct GraphOps {
-#define WENGERT_OP1(name, ...)                           \
-  Node name(const Node& x) {                             \
-    const Node operands[] = {x};                         \
-    return graph().record(Op::name, operands);           \
+#define WENGERT_OP1(name, ...)                 \
+  Node name(const Node& x) {                   \
+    const Node operands[] = {x};               \
+    return graph().record(Op::name, operands); \
   }
-#define WENGERT_OP2(name, ...)                           \
-  Node name(const Node& a, const Node& b) {              \
-    const Node operands[] = {a, b};                      \
-    return graph().record(Op::name, operands);           \
+#define WENGERT_OP2(name, ...)                 \
+  Node name(const Node& a, const Node& b) {    \
+    const Node operands[] = {a, b};            \
+    return graph().record(Op::name, operands); \
   }
 #define WENGERT_OP3(name, ...)                             \
   Node name(const Node& a, const Node& b, const Node& c) { \

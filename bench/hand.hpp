@@ -12,13 +12,13 @@ namespace wengert::bench {
 template <class Real>
 struct HandTask {
   std::size_t evaluations, stride;
-  const Real* inputs;   // [input][stride]
-  Real* values;         // [evaluations]
-  Real* gradients;      // [differentiated input][stride]
+  const Real* inputs;  // [input][stride]
+  Real* values;        // [evaluations]
+  Real* gradients;     // [differentiated input][stride]
 
-  std::size_t ops;      // west
-  bool sum;             // west: output is the sum of all variables
-  struct Step {         // dag: RandomGraph::Step
+  std::size_t ops;  // west
+  bool sum;         // west: output is the sum of all variables
+  struct Step {     // dag: RandomGraph::Step
     std::uint32_t kind, a, b, c;
   };
   const Step* steps;
@@ -26,7 +26,7 @@ struct HandTask {
   const double* constants;
   std::size_t constant_count;
 
-  Real* room;           // hand_room() vectors of `lanes`, aligned to 64 bytes
+  Real* room;  // hand_room() vectors of `lanes`, aligned to 64 bytes
 };
 
 enum HandWorkload { hand_expr, hand_west, hand_dag, hand_black_scholes, hand_heston, hand_workloads };

@@ -52,8 +52,8 @@ void west(const HandTask<Real>& task) {
   const std::size_t groups = task.ops / 4, rest = task.ops % 4;
   const std::size_t variables = inputs + 7 * groups + rest;
   Real* const values = task.room;
-  Real* const slopes = values + variables * lanes;               // of the softplus, one per group
-  Real* const adjoints = slopes + (groups + 1) * lanes;          // [ring]
+  Real* const slopes = values + variables * lanes;       // of the softplus, one per group
+  Real* const adjoints = slopes + (groups + 1) * lanes;  // [ring]
   const auto at = [&](std::size_t i) { return V::load(values + i * lanes); };
   const auto put = [&](std::size_t i, V x) { x.store(values + i * lanes); };
 
@@ -155,18 +155,10 @@ void dag(const HandTask<Real>& task) {
     for (const auto* s = task.steps; s != task.steps + task.step_count; ++s, to += lanes) {
       const V a = at(s->a), b = at(s->b);
       switch (s->kind) {
-        case op_add:
-          (a + b).store(to);
-          break;
-        case op_sub:
-          (a - b).store(to);
-          break;
-        case op_mul:
-          (a * b).store(to);
-          break;
-        case op_fma:
-          (a * b + at(s->c)).store(to);
-          break;
+        case op_add: (a + b).store(to); break;
+        case op_sub: (a - b).store(to); break;
+        case op_mul: (a * b).store(to); break;
+        case op_fma: (a * b + at(s->c)).store(to); break;
       }
     }
     V sum = at(task.constant_count);
@@ -186,9 +178,7 @@ void dag(const HandTask<Real>& task) {
           add(s->a, g);
           add(s->b, V(0) - g);
           break;
-        case op_fma:
-          add(s->c, g);
-          [[fallthrough]];
+        case op_fma: add(s->c, g); [[fallthrough]];
         case op_mul:
           add(s->a, g * at(s->b));
           add(s->b, g * at(s->a));
@@ -233,7 +223,7 @@ void heston(const HandTask<Real>& task) {
   const V dt(Real(1.0 / 252)), root_dt(Real(0.06299407883487121)), half(Real(0.5));
   const V minus_half_dt(Real(-0.5 / 252)), rate_dt(Real(0.03 / 252)), spot(Real(100)), strike(Real(100)),
       discount(Real(0.9704455335485082));
-  Real* const variance = task.room;                      // before each step, truncated at 0
+  Real* const variance = task.room;  // before each step, truncated at 0
   Real* const deviation = variance + steps * lanes;
   for_each_vector<V>(task.evaluations, [&](std::size_t e) {
     const auto input = [&](std::size_t i) { return V::load(task.inputs + i * task.stride + e); };

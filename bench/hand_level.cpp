@@ -35,16 +35,11 @@ std::vector<const HandCode*> usable(const HandCode& first, const HandCode& secon
 
 HandWorkload hand_workload(Workload::Kind kind) {
   switch (kind) {
-    case Workload::Kind::expr:
-      return hand_expr;
-    case Workload::Kind::west:
-      return hand_west;
-    case Workload::Kind::dag:
-      return hand_dag;
-    case Workload::Kind::black_scholes:
-      return hand_black_scholes;
-    case Workload::Kind::heston:
-      break;
+    case Workload::Kind::expr: return hand_expr;
+    case Workload::Kind::west: return hand_west;
+    case Workload::Kind::dag: return hand_dag;
+    case Workload::Kind::black_scholes: return hand_black_scholes;
+    case Workload::Kind::heston: break;
   }
   return hand_heston;
 }
@@ -107,11 +102,18 @@ class HandLevel final : public Level<Real> {
   }
 
   void run(const Batch<Real>& batch) {
-    function_({.evaluations = batch.evaluations, .stride = batch.stride, .inputs = batch.inputs, .values = batch.values,
-               .gradients = batch.gradients, .ops = workload_.ops, .sum = workload_.output == Output::sum,
-               .steps = steps_.data(), .step_count = steps_.size(),
+    function_({.evaluations = batch.evaluations,
+               .stride = batch.stride,
+               .inputs = batch.inputs,
+               .values = batch.values,
+               .gradients = batch.gradients,
+               .ops = workload_.ops,
+               .sum = workload_.output == Output::sum,
+               .steps = steps_.data(),
+               .step_count = steps_.size(),
                .constants = workload_.random_graph.constants.data(),
-               .constant_count = workload_.random_graph.constants.size(), .room = room_.get()});
+               .constant_count = workload_.random_graph.constants.size(),
+               .room = room_.get()});
   }
 
   /// Seconds of a small batch, of at least a vector: the least of several.
@@ -121,12 +123,14 @@ class HandLevel final : public Level<Real> {
     std::vector<Real> in(workload_.inputs * evaluations), values(evaluations),
         out(workload_.differentiated.size() * evaluations);
     for (std::size_t i = 0; i < workload_.inputs; ++i)
-      for (std::size_t e = 0; e < evaluations; ++e)
-        in[i * evaluations + e] = static_cast<Real>(workload_.input(e, i));
+      for (std::size_t e = 0; e < evaluations; ++e) in[i * evaluations + e] = static_cast<Real>(workload_.input(e, i));
     double best = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 20; ++k) {
       const auto start = std::chrono::steady_clock::now();
-      run({.evaluations = evaluations, .stride = evaluations, .inputs = in.data(), .values = values.data(),
+      run({.evaluations = evaluations,
+           .stride = evaluations,
+           .inputs = in.data(),
+           .values = values.data(),
            .gradients = out.data()});
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
@@ -146,7 +150,8 @@ class HandLevel final : public Level<Real> {
 template <class Real>
 std::unique_ptr<Level<Real>> make_hand(const Workload& workload, const LevelOptions&) {
   const auto codes = usable(hand_code, hand_code_second);
-  if (codes.empty()) throw Error(ErrorCode::unsupported, "level hand was compiled for another CPU; build it on this one");
+  if (codes.empty())
+    throw Error(ErrorCode::unsupported, "level hand was compiled for another CPU; build it on this one");
   return std::make_unique<HandLevel<Real>>(workload, codes, "scalar");
 }
 
@@ -154,8 +159,9 @@ template <class Real>
 std::unique_ptr<Level<Real>> make_hand_simd(const Workload& workload, const LevelOptions&) {
   const auto codes = usable(hand_simd_code, hand_simd_code_second);
   if (codes.empty())
-    throw Error(ErrorCode::unsupported,
-                "level hand-simd needs a CPU with AVX-512, here and where it was built, and glibc's libmvec of 2.35 or later");
+    throw Error(
+        ErrorCode::unsupported,
+        "level hand-simd needs a CPU with AVX-512, here and where it was built, and glibc's libmvec of 2.35 or later");
   return std::make_unique<HandLevel<Real>>(workload, codes, "avx512");
 }
 

@@ -84,7 +84,8 @@ template <class Real>
 void register_op(Op op, Isa isa) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa);
   const std::size_t width = backend.lanes == 1 ? 1 : 64;
-  const std::string name = std::string(wengert::name(op)) + '/' + std::string(wengert::name(isa)) + '/' + precision<Real>();
+  const std::string name =
+      std::string(wengert::name(op)) + '/' + std::string(wengert::name(isa)) + '/' + precision<Real>();
   benchmark::RegisterBenchmark((name + "/forward").c_str(), [=, &backend](benchmark::State& state) {
     OneOp<Real> tape(op, width);
     for (auto _ : state) {
@@ -129,11 +130,12 @@ int main(int argc, char** argv) {
       register_op<double>(static_cast<Op>(k), isa);
       register_op<float>(static_cast<Op>(k), isa);
     }
-#define LIBM(name)                                      \
-  register_libm<double>(Op::name, ::name);              \
+#define LIBM(name)                         \
+  register_libm<double>(Op::name, ::name); \
   register_libm<float>(Op::name, ::name##f);
-  LIBM(exp) LIBM(expm1) LIBM(log) LIBM(log1p) LIBM(tanh) LIBM(erfc) LIBM(sqrt)
+  LIBM(exp)
+  LIBM(expm1) LIBM(log) LIBM(log1p) LIBM(tanh) LIBM(erfc) LIBM(sqrt)
 #undef LIBM
-  benchmark::RunSpecifiedBenchmarks();
+      benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

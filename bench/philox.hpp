@@ -25,9 +25,9 @@ constexpr PhiloxCounter philox4x32_10(PhiloxCounter c, PhiloxKey k) {
 
 /// 64 random bits, number `index` of stream (seed, stream, row). Two of them share a block of the generator.
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint32_t stream, std::uint64_t row, std::uint32_t index) {
-  const PhiloxCounter block = philox4x32_10(
-      {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row >> 32), index / 2, stream},
-      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const PhiloxCounter block =
+      philox4x32_10({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row >> 32), index / 2, stream},
+                    {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   const std::size_t half = 2 * (index % 2);
   return block[half] | std::uint64_t{block[half + 1]} << 32;
 }

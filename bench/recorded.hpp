@@ -38,8 +38,8 @@ std::vector<Seed<Real>> all_seeds(std::span<const Real> weights) {
 
 /// Evaluates blocks begin..end of a batch; a block is as many evaluations as `replay` has lanes.
 template <class Real>
-void evaluate_blocks(LaneReplay<Real>& replay, const Recorded<Real>& recorded, const Batch<Real>& batch, std::size_t begin,
-                     std::size_t end) {
+void evaluate_blocks(LaneReplay<Real>& replay, const Recorded<Real>& recorded, const Batch<Real>& batch,
+                     std::size_t begin, std::size_t end) {
   const Seed<Real> seed{recorded.output, Real(1)};
   for (std::size_t block = begin; block < end; ++block) {
     const std::size_t first = block * replay.lanes(), count = std::min(replay.lanes(), batch.evaluations - first);

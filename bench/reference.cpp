@@ -22,28 +22,17 @@ struct Local {
 Local local(Op op, const Extended* x, bool constant_operand) {
   const Extended two_over_root_pi = 1.12837916709551257389615890312154517L;
   switch (op) {
-    case Op::add:
-      return {x[0] + x[1], {1, 1}};
-    case Op::sub:
-      return {x[0] - x[1], {1, -1}};
-    case Op::mul:
-      return {x[0] * x[1], {x[1], x[0]}};
-    case Op::div:
-      return {x[0] / x[1], {1 / x[1], -x[0] / x[1] / x[1]}};
-    case Op::neg:
-      return {-x[0], {-1}};
-    case Op::fma:
-      return {x[0] * x[1] + x[2], {x[1], x[0], 1}};
-    case Op::square:
-      return {x[0] * x[0], {2 * x[0]}};
-    case Op::sqrt:
-      return {std::sqrt(x[0]), {1 / (2 * std::sqrt(x[0]))}};
-    case Op::exp:
-      return {std::exp(x[0]), {std::exp(x[0])}};
-    case Op::log:
-      return {std::log(x[0]), {1 / x[0]}};
-    case Op::erfc:
-      return {std::erfc(x[0]), {-two_over_root_pi * std::exp(-x[0] * x[0])}};
+    case Op::add: return {x[0] + x[1], {1, 1}};
+    case Op::sub: return {x[0] - x[1], {1, -1}};
+    case Op::mul: return {x[0] * x[1], {x[1], x[0]}};
+    case Op::div: return {x[0] / x[1], {1 / x[1], -x[0] / x[1] / x[1]}};
+    case Op::neg: return {-x[0], {-1}};
+    case Op::fma: return {x[0] * x[1] + x[2], {x[1], x[0], 1}};
+    case Op::square: return {x[0] * x[0], {2 * x[0]}};
+    case Op::sqrt: return {std::sqrt(x[0]), {1 / (2 * std::sqrt(x[0]))}};
+    case Op::exp: return {std::exp(x[0]), {std::exp(x[0])}};
+    case Op::log: return {std::log(x[0]), {1 / x[0]}};
+    case Op::erfc: return {std::erfc(x[0]), {-two_over_root_pi * std::exp(-x[0] * x[0])}};
     case Op::softplus:
       return {x[0] > 0 ? x[0] + std::log1p(std::exp(-x[0])) : std::log1p(std::exp(x[0])), {1 / (1 + std::exp(-x[0]))}};
     case Op::max: {
@@ -52,14 +41,13 @@ Local local(Op op, const Extended* x, bool constant_operand) {
       const Extended other = x[0] > x[1] ? 0 : x[0] < x[1] ? 1 : tie;
       return {std::max(x[0], x[1]), {slope, other}};
     }
-    default:
-      throw Error(ErrorCode::unsupported, std::string("the reference has no rule for op ") + name(op));
+    default: throw Error(ErrorCode::unsupported, std::string("the reference has no rule for op ") + name(op));
   }
 }
 
 /// How far each partial goes wrong if each operand is off by its scale, to first order.
-std::array<Extended, 3> partial_scales(const Local& at, Op op, const Extended* x, const Extended* scale, std::uint32_t n,
-                                       bool constant_operand) {
+std::array<Extended, 3> partial_scales(const Local& at, Op op, const Extended* x, const Extended* scale,
+                                       std::uint32_t n, bool constant_operand) {
   const Extended step = 0x1p-26L;
   std::array<Extended, 3> result{};
   for (std::uint32_t i = 0; i < n; ++i) {

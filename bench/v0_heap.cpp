@@ -127,7 +127,7 @@ class HeapGraph : public GraphOps<HeapGraph<Real>, std::shared_ptr<HeapNode<Real
   }
 
   const kernels::Backend<Real>& functions_ = kernels::backend<Real>(Isa::scalar);
-  Orphans<Real> orphans_;  // outlives the nodes below
+  Orphans<Real> orphans_;   // outlives the nodes below
   std::vector<Node> held_;  // the results of the last op: `output` may ask for any of them
   std::vector<Node> all_;
   std::size_t ops_ = 0;
@@ -144,7 +144,8 @@ class HeapLevel final : public Level<Real> {
     for (std::size_t e = 0; e < batch.evaluations; ++e) {
       HeapGraph<Real> graph;
       std::vector<Node> inputs;
-      for (std::size_t i = 0; i < workload_.inputs; ++i) inputs.push_back(graph.input(batch.inputs[i * batch.stride + e]));
+      for (std::size_t i = 0; i < workload_.inputs; ++i)
+        inputs.push_back(graph.input(batch.inputs[i * batch.stride + e]));
       const Node output = workload_.build(graph, std::span<const Node>(inputs));
       output->adjoint += Real(1);
       graph.backward({&output, 1});

@@ -56,8 +56,15 @@ class PoolGraph : public GraphOps<PoolGraph<Real>, PoolNode<Real>*> {
 
   Node input(Real value) {
     Node node = nodes_.take(1, "nodes");
-    *node = {.value = value, .adjoint = 0, .first = nullptr, .operands = nullptr, .operand_count = 0, .result_count = 0,
-             .op = Op::add, .constant = false, .constant_operand = false};
+    *node = {.value = value,
+             .adjoint = 0,
+             .first = nullptr,
+             .operands = nullptr,
+             .operand_count = 0,
+             .result_count = 0,
+             .op = Op::add,
+             .constant = false,
+             .constant_operand = false};
     return node;
   }
   Node constant(double value) {
@@ -78,8 +85,15 @@ class PoolGraph : public GraphOps<PoolGraph<Real>, PoolNode<Real>*> {
     const std::uint32_t results = info(op).outputs(count);
     Node first = nodes_.take(results, "nodes");
     for (std::uint32_t k = 0; k < results; ++k)
-      first[k] = {.value = 0, .adjoint = 0, .first = first, .operands = links, .operand_count = count,
-                  .result_count = results, .op = op, .constant = false, .constant_operand = constant_operand};
+      first[k] = {.value = 0,
+                  .adjoint = 0,
+                  .first = first,
+                  .operands = links,
+                  .operand_count = count,
+                  .result_count = results,
+                  .op = op,
+                  .constant = false,
+                  .constant_operand = constant_operand};
     const std::size_t longest = std::max(count, results);
     for (auto* room : {&operands_, &again_operands_, &again_results_, &results_, &seeds_, &contributions_, &scratch_})
       if (room->size() < longest) room->resize(longest);

@@ -10,8 +10,7 @@ template <class Real>
 class SimdLevel final : public Level<Real> {
  public:
   SimdLevel(const Workload& workload, const LevelOptions& options)
-      : recorded_(workload),
-        replay_(recorded_.tape, parse_isa(options.isa), static_cast<std::size_t>(options.lanes)) {}
+      : recorded_(workload), replay_(recorded_.tape, parse_isa(options.isa), static_cast<std::size_t>(options.lanes)) {}
 
   void evaluate(const Batch<Real>& batch) override {
     evaluate_blocks(replay_, recorded_, batch, 0, blocks_of(replay_, batch));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "bench/philox.hpp"
+#include "kernels/dispatch.hpp"
 #include "wengert/error.hpp"
 #include "wengert/ops.hpp"
 
@@ -97,15 +98,9 @@ RandomGraph draw_graph(std::uint64_t seed, std::size_t inputs, std::size_t ops) 
     const double a = bound[step.a], b = bound[step.b];
     switch (step.kind) {
       case RandomGraph::add:
-      case RandomGraph::sub:
-        bound.push_back(a + b);
-        break;
-      case RandomGraph::mul:
-        bound.push_back(a * b);
-        break;
-      case RandomGraph::fma:
-        bound.push_back(a * b + bound[step.c]);
-        break;
+      case RandomGraph::sub: bound.push_back(a + b); break;
+      case RandomGraph::mul: bound.push_back(a * b); break;
+      case RandomGraph::fma: bound.push_back(a * b + bound[step.c]); break;
     }
     graph.steps.push_back(step);
   }
@@ -166,8 +161,8 @@ Workload make_workload(std::string_view name, const WorkloadOptions& options) {
   if (w.kind == Kind::west || w.kind == Kind::dag) {
     constexpr std::size_t most = 2'000'000'000;  // 7/4 variables an op: ids go to 2^32 - 2
     if (options.ops == 0 || options.ops > most)
-      throw Error(ErrorCode::bad_argument, "a " + w.name + " of " + std::to_string(options.ops) +
-                                               " ops; choose 1 to " + std::to_string(most));
+      throw Error(ErrorCode::bad_argument,
+                  "a " + w.name + " of " + std::to_string(options.ops) + " ops; choose 1 to " + std::to_string(most));
     w.ops = options.ops;
   }
   if (w.kind == Kind::dag) w.random_graph = draw_graph(w.seed, w.inputs, w.ops);
@@ -191,14 +186,14 @@ double Workload::input(std::uint64_t evaluation, std::size_t index) const {
   switch (kind) {
     case Kind::expr:
     case Kind::west:
-    case Kind::dag:
-      break;
+    case Kind::dag: break;
     case Kind::black_scholes: {
       constexpr double range[5][2] = {{50, 150}, {50, 150}, {0, 0.1}, {0.1, 0.5}, {0.1, 2}};
       return between(range[index][0], range[index][1], u);
     }
     case Kind::heston: {
-      constexpr double range[builders::Heston::parameters][2] = {{1, 3}, {0.02, 0.08}, {0.2, 0.6}, {-0.9, -0.3}, {0.02, 0.08}};
+      constexpr double range[builders::Heston::parameters][2] = {
+          {1, 3}, {0.02, 0.08}, {0.2, 0.6}, {-0.9, -0.3}, {0.02, 0.08}};
       if (index < builders::Heston::parameters) return between(range[index][0], range[index][1], u);
       return normal_quantile((static_cast<double>(bits >> 12) + 0.5) * 0x1p-52);  // of (0, 1), both ends left out
     }
@@ -206,36 +201,6 @@ double Workload::input(std::uint64_t evaluation, std::size_t index) const {
   return 2 * u - 1;
 }
 
-double normal_quantile(double p) {
-  // M. J. Wichura, "Algorithm AS 241: The Percentage Points of the Normal Distribution", Appl. Statist. 37 (1988), PPND16.
-  const auto ratio = [](const double (&num)[8], const double (&den)[8], double x) {
-    double n = num[7], d = den[7];
-    for (int k = 6; k >= 0; --k) {
-      n = n * x + num[k];
-      d = d * x + den[k];
-    }
-    return n / d;
-  };
-  static constexpr double centre[2][8] = {
-      {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
-       4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
-      {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3, 2.1213794301586595867e+4,
-       3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3}};
-  static constexpr double near_tail[2][8] = {
-      {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
-       1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
-      {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1, 1.48103976427480074590e-1,
-       1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
-  static constexpr double far_tail[2][8] = {
-      {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
-       2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
-      {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2, 7.86869131145613259100e-4,
-       1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
-  const double q = p - 0.5;
-  if (std::fabs(q) <= 0.425) return q * ratio(centre[0], centre[1], 0.180625 - q * q);
-  const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
-  const double x = r <= 5 ? ratio(near_tail[0], near_tail[1], r - 1.6) : ratio(far_tail[0], far_tail[1], r - 5);
-  return q < 0 ? -x : x;
-}
+double normal_quantile(double p) { return kernels::backend<double>(Isa::scalar).value(Op::normal_icdf, p, 0, 0); }
 
 }  // namespace wengert::bench

@@ -30,8 +30,10 @@ std::string bound(double ulp) {
 int main() {
   std::puts(
       "# The ops\n\n"
-      "Generated from `include/wengert/ops.def`; don't edit. Operands are `x` (one), `a`, `b`, `c` (two, three) or `xi`\n"
-      "(any number), the result is `y`, `gi` the adjoint of output i. Bounds are in units in the last place of the true\n"
+      "Generated from `include/wengert/ops.def`; don't edit. Operands are `x` (one), `a`, `b`, `c` (two, three) or "
+      "`xi`\n"
+      "(any number), the result is `y`, `gi` the adjoint of output i. Bounds are in units in the last place of the "
+      "true\n"
       "result, for `double` and for `float`, checked against MPFR by the tests; those of partials are of one partial,\n"
       "before it meets an adjoint. `tie` is 1/2, or 0 against a constant. The rules at special points, and why:\n"
       "[numerics.md](numerics.md).\n\n"

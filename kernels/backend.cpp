@@ -60,11 +60,13 @@ constexpr Backend<Real> with_instructions(const InstructionTable<Real>& many, co
 #else
 #define WENGERT_SINGLE(real) nullptr
 #endif
-const Backend<double> WENGERT_JOIN(WENGERT_ISA, _f64) =
-    with_instructions<double>(WENGERT_JOIN(WENGERT_ISA, _instructions_f64),
-                              WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f64), WENGERT_SINGLE(f64));
-const Backend<float> WENGERT_JOIN(WENGERT_ISA, _f32) =
-    with_instructions<float>(WENGERT_JOIN(WENGERT_ISA, _instructions_f32),
-                             WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f32), WENGERT_SINGLE(f32));
+const Backend<double> WENGERT_JOIN(WENGERT_ISA,
+                                   _f64) = with_instructions<double>(WENGERT_JOIN(WENGERT_ISA, _instructions_f64),
+                                                                     WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f64),
+                                                                     WENGERT_SINGLE(f64));
+const Backend<float> WENGERT_JOIN(WENGERT_ISA,
+                                  _f32) = with_instructions<float>(WENGERT_JOIN(WENGERT_ISA, _instructions_f32),
+                                                                   WENGERT_JOIN(WENGERT_ISA, _dual_instructions_f32),
+                                                                   WENGERT_SINGLE(f32));
 
 }  // namespace wengert::kernels

@@ -15,12 +15,12 @@ struct Sweep {
   const OpRecord* ops;
   std::size_t op_count;
   const Id* operands;
-  Real* values;                ///< [variable][width]
-  Real* adjoints;              ///< [variable][width]; the caller fills in -0.0 and the seeds
-  Real* scratch;               ///< as many slots as the longest operand list
+  Real* values;    ///< [variable][width]
+  Real* adjoints;  ///< [variable][width]; the caller fills in -0.0 and the seeds
+  Real* scratch;   ///< as many slots as the longest operand list
   std::size_t width;
-  bool ieee;                   ///< chain without its zero rule
-  const std::uint8_t* visit;   ///< one flag per op, or null for all: what a backward sweep visits
+  bool ieee;                  ///< chain without its zero rule
+  const std::uint8_t* visit;  ///< one flag per op, or null for all: what a backward sweep visits
 };
 
 template <class Real>
@@ -30,8 +30,9 @@ template <class Real>
 struct Backend {
   int lanes;  ///< of one vector
 
-  const InstructionTable<Real>* instructions;         ///< of programs, over slots of any number of vectors
-  const InstructionTable<Real>* dual_instructions;    ///< the same over dual numbers: a vector of values, one of tangents, ...
+  const InstructionTable<Real>* instructions;  ///< of programs, over slots of any number of vectors
+  const InstructionTable<Real>*
+      dual_instructions;  ///< the same over dual numbers: a vector of values, one of tangents, ...
   const InstructionTable<Real>* single_instructions;  ///< over slots of one number; null where it has none
 
   Real (*sum_of_leaf)(const Real* samples);  ///< of 64 (kernels/leaf.hpp)
@@ -49,8 +50,8 @@ struct Backend {
   /// Any op on its operands: all outputs.
   void (*forward_op)(Op op, std::size_t n, const Real* x, Real* y);
   /// What any op adds to the adjoint of each operand, given values and the adjoints of its outputs; `scratch` has n places.
-  void (*backward_op)(Op op, std::size_t n, const Real* x, const Real* y, const Real* g, bool constant_operand, bool ieee,
-                      Real* contributions, Real* scratch);
+  void (*backward_op)(Op op, std::size_t n, const Real* x, const Real* y, const Real* g, bool constant_operand,
+                      bool ieee, Real* contributions, Real* scratch);
 };
 
 // Defined by the translation unit of each instruction set; a build without one doesn't refer to it (dispatch.cpp).

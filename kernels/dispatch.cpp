@@ -73,8 +73,8 @@ Isa parse_isa(std::string_view text) {
   for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
     if (text != name(isa)) continue;
     if (const std::string reason = why_not(isa); !reason.empty())
-      throw Error(ErrorCode::unsupported, "instruction set " + std::string(text) + ": " + reason +
-                                              "; use auto or " + std::string(name(usable_isas().back())));
+      throw Error(ErrorCode::unsupported, "instruction set " + std::string(text) + ": " + reason + "; use auto or " +
+                                              std::string(name(usable_isas().back())));
     return isa;
   }
   throw Error(ErrorCode::bad_argument,

@@ -71,7 +71,8 @@ WENGERT_INLINE Dual<V> select(typename V::Mask m, Dual<V> yes, Dual<V> no) {
 }
 template <class V, class Slow>
 WENGERT_INLINE Dual<V> rare(typename V::Mask m, Dual<V> fast, Slow slow) {
-  if (any(m)) [[unlikely]] return select(m, slow(), fast);
+  if (any(m)) [[unlikely]]
+    return select(m, slow(), fast);
   return fast;
 }
 
@@ -100,31 +101,31 @@ WENGERT_INLINE Dual<V> dual_value(Dual<V> a, Dual<V> b, Dual<V> c, V tie, bool i
 }
 
 namespace rows {
-#define WENGERT_SLOPE_FORMULA(name_, expression)                                                                \
-  template <class V>                                                                                            \
-  WENGERT_INLINE static V name_([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c,               \
-                                [[maybe_unused]] V y, [[maybe_unused]] V tie) {                                 \
-    [[maybe_unused]] const V x = a;                                                                             \
-    return expression;                                                                                          \
+#define WENGERT_SLOPE_FORMULA(name_, expression)                                                  \
+  template <class V>                                                                              \
+  WENGERT_INLINE static V name_([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c, \
+                                [[maybe_unused]] V y, [[maybe_unused]] V tie) {                   \
+    [[maybe_unused]] const V x = a;                                                               \
+    return expression;                                                                            \
   }
-#define WENGERT_SLOPE1(name, dx)                                  \
-  struct name##_ {                                                \
-    static constexpr int arity = 1;                               \
-    template <class V>                                            \
-    WENGERT_INLINE static V value(V a, V, V) {                    \
-      return name(a);                                             \
-    }                                                             \
-    WENGERT_SLOPE_FORMULA(d0, dx)                                 \
+#define WENGERT_SLOPE1(name, dx)               \
+  struct name##_ {                             \
+    static constexpr int arity = 1;            \
+    template <class V>                         \
+    WENGERT_INLINE static V value(V a, V, V) { \
+      return name(a);                          \
+    }                                          \
+    WENGERT_SLOPE_FORMULA(d0, dx)              \
   };
-#define WENGERT_SLOPE2(name, da, db)                              \
-  struct name##_ {                                                \
-    static constexpr int arity = 2;                               \
-    template <class V>                                            \
-    WENGERT_INLINE static V value(V a, V b, V) {                  \
-      return name(a, b);                                          \
-    }                                                             \
-    WENGERT_SLOPE_FORMULA(d0, da)                                 \
-    WENGERT_SLOPE_FORMULA(d1, db)                                 \
+#define WENGERT_SLOPE2(name, da, db)             \
+  struct name##_ {                               \
+    static constexpr int arity = 2;              \
+    template <class V>                           \
+    WENGERT_INLINE static V value(V a, V b, V) { \
+      return name(a, b);                         \
+    }                                            \
+    WENGERT_SLOPE_FORMULA(d0, da)                \
+    WENGERT_SLOPE_FORMULA(d1, db)                \
   };
 #include "wengert/ops.def"
 #undef WENGERT_SLOPE_FORMULA
@@ -132,20 +133,20 @@ namespace rows {
 
 // The functions of the table by name, as formulas call them.
 #define WENGERT_DUAL_TIE typename D::Inner(typename D::Real(0.5))
-#define WENGERT_OP1(name, ...)                                                    \
-  template <DualLane D>                                                           \
-  WENGERT_INLINE D name(D a) {                                                    \
-    return dual_value<rows::name##_>(a, a, a, WENGERT_DUAL_TIE, false);           \
+#define WENGERT_OP1(name, ...)                                          \
+  template <DualLane D>                                                 \
+  WENGERT_INLINE D name(D a) {                                          \
+    return dual_value<rows::name##_>(a, a, a, WENGERT_DUAL_TIE, false); \
   }
-#define WENGERT_OP2(name, ...)                                                    \
-  template <DualLane D>                                                           \
-  WENGERT_INLINE D name(D a, D b) {                                               \
-    return dual_value<rows::name##_>(a, b, a, WENGERT_DUAL_TIE, false);           \
+#define WENGERT_OP2(name, ...)                                          \
+  template <DualLane D>                                                 \
+  WENGERT_INLINE D name(D a, D b) {                                     \
+    return dual_value<rows::name##_>(a, b, a, WENGERT_DUAL_TIE, false); \
   }
-#define WENGERT_OP3(name, ...)                                                    \
-  template <DualLane D>                                                           \
-  WENGERT_INLINE D name(D a, D b, D c) {                                          \
-    return dual_value<rows::name##_>(a, b, c, WENGERT_DUAL_TIE, false);           \
+#define WENGERT_OP3(name, ...)                                          \
+  template <DualLane D>                                                 \
+  WENGERT_INLINE D name(D a, D b, D c) {                                \
+    return dual_value<rows::name##_>(a, b, c, WENGERT_DUAL_TIE, false); \
   }
 #define WENGERT_SLOPE1(name, ...) WENGERT_OP1(name)
 #define WENGERT_SLOPE2(name, ...) WENGERT_OP2(name)

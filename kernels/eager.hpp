@@ -88,7 +88,8 @@ WENGERT_NOINLINE void row_backward(std::size_t n, const Real* x, const Real* y, 
     for (std::size_t i = 0; i < n; ++i) contributions[i] = Real(-0.0);
     Row::template backward<V>(EagerIo<Real>{n, x, const_cast<Real*>(y), g, contributions, scratch, ieee});
   } else {
-    const V a(x[0]), b(Row::arity > 1 ? x[1] : Real(0)), c(Row::arity > 2 ? x[2] : Real(0)), tie(constant ? Real(0) : Real(0.5));
+    const V a(x[0]), b(Row::arity > 1 ? x[1] : Real(0)), c(Row::arity > 2 ? x[2] : Real(0)),
+        tie(constant ? Real(0) : Real(0.5));
     const auto put = [&](int k, auto p) {
       if constexpr (__is_same(decltype(p), None)) contributions[k] = Real(-0.0);
       else contributions[k] = chain(V(g[0]), p, ieee).v;

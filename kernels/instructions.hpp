@@ -38,7 +38,8 @@ template <Count n, class F>
 WENGERT_INLINE void unrolled(F f) {
   [&]<Count... i>(std::integer_sequence<Count, i...>) __attribute__((always_inline)) {
     (f(std::integral_constant<Count, i>()), ...);
-  }(std::make_integer_sequence<Count, n>());
+  }
+  (std::make_integer_sequence<Count, n>());
 }
 
 /// The value of a fixed-arity row. Its tangent depends on ties.
@@ -110,7 +111,8 @@ struct AdjointOperands {
 };
 
 template <class Row, class V, int most>
-WENGERT_INLINE AdjointOperands<V> load_operands(AdjointWords<Row> words, const Addresses<V, most>& at, V tie, std::size_t w) {
+WENGERT_INLINE AdjointOperands<V> load_operands(AdjointWords<Row> words, const Addresses<V, most>& at, V tie,
+                                                std::size_t w) {
   constexpr unsigned all = Row::used[0] | Row::used[1] | Row::used[2];
   AdjointOperands<V> x{at.load(words.adjoint(), w), V(0), V(0), V(0), V(0), tie};
   const unsigned used = words.used();
@@ -135,7 +137,8 @@ WENGERT_INLINE V with_source(AdjointWords<Row> words, const Addresses<V, most>& 
 
 /// One vector by chain, for any masks.
 template <class Row, class V, int most>
-WENGERT_INLINE void adjoint_by_chain(AdjointWords<Row> words, const Addresses<V, most>& at, V tie, std::size_t w, bool ieee) {
+WENGERT_INLINE void adjoint_by_chain(AdjointWords<Row> words, const Addresses<V, most>& at, V tie, std::size_t w,
+                                     bool ieee) {
   const AdjointOperands<V> x = load_operands(words, at, tie, w);
   V sum[3] = {x.g, x.g, x.g};
   unrolled<Row::arity>([&](auto k) __attribute__((always_inline)) {
@@ -234,7 +237,8 @@ struct RegisterIo {
 
 /// The same for any n, in memory.
 template <class Row, class V, bool single>
-WENGERT_NOINLINE void nary_value_any(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count, Count n) {
+WENGERT_NOINLINE void nary_value_any(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::size_t count,
+                                     Count n) {
   const Count m = Row::outputs(n);
   const Slots<V, single> slots(frame);
   for (; count != 0; --count, code += m + n)
@@ -279,7 +283,8 @@ struct NaryWords {
 
 /// By chain: the same for any n, in memory.
 template <class Row, class V, bool single>
-WENGERT_NOINLINE void nary_again(const Slots<V, single>& slots, const std::uint32_t* code, Count n, std::size_t w, bool ieee) {
+WENGERT_NOINLINE void nary_again(const Slots<V, single>& slots, const std::uint32_t* code, Count n, std::size_t w,
+                                 bool ieee) {
   const NaryWords at = NaryWords::of<Row>(n, Row::outputs(n));
   Registers<V, most_operands, most_operands> r{};
   const auto get = [&](Count word) __attribute__((always_inline)) { return V::load(slots[code[word]] + w); };
@@ -363,7 +368,8 @@ void list_value(const Frame<typename V::Real>& frame, const std::uint32_t* code,
   for (; count != 0; --count) {
     const Count n = *code++, m = Row::outputs(n);
     for (std::size_t w = 0; w < slots.width; w += V::step)
-      Row::template forward<V>(ListIo<V, single>{slots, frame.scratch, n, frame.ieee, code + m, code, nullptr, nullptr, nullptr, w});
+      Row::template forward<V>(
+          ListIo<V, single>{slots, frame.scratch, n, frame.ieee, code + m, code, nullptr, nullptr, nullptr, w});
     code += m + n;
   }
 }
@@ -385,10 +391,10 @@ void list_adjoint(const Frame<typename V::Real>& frame, const std::uint32_t* cod
 
 template <Op op>
 struct RowOf;
-#define WENGERT_OP1(name, ...)     \
-  template <>                      \
-  struct RowOf<Op::name> {         \
-    using type = rows::name##_;    \
+#define WENGERT_OP1(name, ...)  \
+  template <>                   \
+  struct RowOf<Op::name> {      \
+    using type = rows::name##_; \
   };
 #define WENGERT_OP2(name, ...) WENGERT_OP1(name)
 #define WENGERT_OP3(name, ...) WENGERT_OP1(name)

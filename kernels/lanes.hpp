@@ -182,7 +182,8 @@ WENGERT_INLINE Int<Real, N> select(Mask<Real, N> m, Int<Real, N> yes, Int<Real, 
 /// `select(m, slow(), fast)`, bit for bit, but `slow` runs only where some lane needs it.
 template <Lane V, class Slow>
 WENGERT_INLINE V rare(typename V::Mask m, V fast, Slow slow) {
-  if (any(m)) [[unlikely]] return select(m, slow(), fast);
+  if (any(m)) [[unlikely]]
+    return select(m, slow(), fast);
   return fast;
 }
 

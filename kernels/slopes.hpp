@@ -141,7 +141,8 @@ WENGERT_INLINE V pow_slope(V a, V b) {
   const Pair<V> minus_1 = two_sum(b, V(-1));
   const V power = pow(a, minus_1.hi);
   const auto normal = (abs(power) >= V(FormatOf<V>::min_normal)) & isfinite(power);
-  const V slope = rare((!normal) | (minus_1.lo != V(0)), b * power, [&] { return pow_slope_carefully(a, b, minus_1, power); });
+  const V slope =
+      rare((!normal) | (minus_1.lo != V(0)), b * power, [&] { return pow_slope_carefully(a, b, minus_1, power); });
   return select(b == V(0), V(0), slope);
 }
 

@@ -57,7 +57,7 @@ WENGERT_INLINE void backward_fixed(const Reals<V>& s, const OpRecord& r) {
   const std::size_t W = width<V, single>(s);
   // Places first: a vector store may alias anything, so inside the loop they would be computed again.
   const Real *const va = s.values + r.a * W, *const vb = s.values + r.b * W, *const vc = s.values + r.c * W,
-             *const vy = s.values + r.out * W, *const gy = s.adjoints + r.out * W;
+                    *const vy = s.values + r.out * W, *const gy = s.adjoints + r.out * W;
   Real *const ga = s.adjoints + r.a * W, *const gb = s.adjoints + r.b * W, *const gc = s.adjoints + r.c * W;
   const bool ieee = s.ieee;
   const V half = tie<V>(r);
@@ -161,12 +161,11 @@ template <class V, bool single, bool forward>
 WENGERT_INLINE void dispatch(const Reals<V>& s, const OpRecord& r) {
   if constexpr (single) {
     switch (r.op) {
-#define WENGERT_CASE(name)                                                                                     \
-  case Op::name:                                                                                               \
-    if constexpr (info(Op::name).ulp <= 0.5 && info(Op::name).ulp_partials <= 1.5)                             \
-      return step<rows::name##_, V, single, forward>(s, r);                                                    \
-    else                                                                                                       \
-      return step_call<rows::name##_, V, single, forward>(s, r);
+#define WENGERT_CASE(name)                                                         \
+  case Op::name:                                                                   \
+    if constexpr (info(Op::name).ulp <= 0.5 && info(Op::name).ulp_partials <= 1.5) \
+      return step<rows::name##_, V, single, forward>(s, r);                        \
+    else return step_call<rows::name##_, V, single, forward>(s, r);
 #define WENGERT_OP1(name, ...) WENGERT_CASE(name)
 #define WENGERT_OP2(name, ...) WENGERT_CASE(name)
 #define WENGERT_OP3(name, ...) WENGERT_CASE(name)

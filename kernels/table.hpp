@@ -13,18 +13,18 @@ using Count = std::uint32_t;
 
 // A fixed-arity row: value(a, b, c) and partial<k>(a, b, c, y, tie), operands it lacks being ignored; used<k>: what
 // partial k reads.
-#define WENGERT_FORMULA(name_, expression)                                                                      \
-  template <class V>                                                                                            \
-  WENGERT_INLINE static auto name_([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c,            \
-                                   [[maybe_unused]] V y, [[maybe_unused]] V tie) {                              \
-    [[maybe_unused]] const V x = a;                                                                             \
-    return expression;                                                                                          \
+#define WENGERT_FORMULA(name_, expression)                                                           \
+  template <class V>                                                                                 \
+  WENGERT_INLINE static auto name_([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c, \
+                                   [[maybe_unused]] V y, [[maybe_unused]] V tie) {                   \
+    [[maybe_unused]] const V x = a;                                                                  \
+    return expression;                                                                               \
   }
-#define WENGERT_VALUE(expression)                                                                               \
-  template <class V>                                                                                            \
-  WENGERT_INLINE static V value([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {             \
-    [[maybe_unused]] const V x = a;                                                                             \
-    return expression;                                                                                          \
+#define WENGERT_VALUE(expression)                                                                   \
+  template <class V>                                                                                \
+  WENGERT_INLINE static V value([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c) { \
+    [[maybe_unused]] const V x = a;                                                                 \
+    return expression;                                                                              \
   }
 #define WENGERT_OP1(name, value_, dx, uses_dx, ...)      \
   struct name##_ {                                       \
@@ -59,22 +59,22 @@ using Count = std::uint32_t;
 // An n-ary row: forward(io) and backward(io), over whatever gives the operands (sweeps.hpp).
 #define FORWARD(...) __VA_ARGS__
 #define BACKWARD(...) __VA_ARGS__
-#define WENGERT_OPN(name, outputs_, forward_, backward_, uses_, ...) \
-  struct name##_ {                                                   \
-    static constexpr Op op = Op::name;                               \
-    static constexpr int arity = 0;                                  \
-    static constexpr unsigned used[3] = {uses_, 0, 0};               \
+#define WENGERT_OPN(name, outputs_, forward_, backward_, uses_, ...)    \
+  struct name##_ {                                                      \
+    static constexpr Op op = Op::name;                                  \
+    static constexpr int arity = 0;                                     \
+    static constexpr unsigned used[3] = {uses_, 0, 0};                  \
     static Count outputs([[maybe_unused]] Count n) { return outputs_; } \
-    template <class V, class Io>                                     \
-    WENGERT_INLINE static void forward(Io io) {                      \
-      [[maybe_unused]] const Count n = io.n();                       \
-      forward_                                                       \
-    }                                                                \
-    template <class V, class Io>                                     \
-    WENGERT_INLINE static void backward(Io io) {                     \
-      [[maybe_unused]] const Count n = io.n();                       \
-      backward_                                                      \
-    }                                                                \
+    template <class V, class Io>                                        \
+    WENGERT_INLINE static void forward(Io io) {                         \
+      [[maybe_unused]] const Count n = io.n();                          \
+      forward_                                                          \
+    }                                                                   \
+    template <class V, class Io>                                        \
+    WENGERT_INLINE static void backward(Io io) {                        \
+      [[maybe_unused]] const Count n = io.n();                          \
+      backward_                                                         \
+    }                                                                   \
   };
 #include "wengert/ops.def"
 #undef FORWARD

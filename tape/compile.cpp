@@ -21,8 +21,8 @@ std::vector<Id> differentiated_inputs(const TapeView<Real>& tape, const CompileO
   for (std::size_t k = 0; k < sorted.size(); ++k) {
     const Id id = sorted[k];
     if (!std::binary_search(tape.inputs.begin(), tape.inputs.end(), id))
-      throw Error(ErrorCode::not_an_input,
-                  "compile is asked for derivatives in id " + std::to_string(id) + ", which is not an input of the tape");
+      throw Error(ErrorCode::not_an_input, "compile is asked for derivatives in id " + std::to_string(id) +
+                                               ", which is not an input of the tape");
     if (k > 0 && id == sorted[k - 1])
       throw Error(ErrorCode::bad_argument,
                   "compile is asked twice for derivatives in the input " + std::to_string(id) + "; list it once");
@@ -35,7 +35,10 @@ template <class Real>
 class Compilation {
  public:
   Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated)
-      : tape_(source.view()), outputs_(outputs), differentiated_(differentiated), data_(std::make_shared<ProgramData<Real>>()) {
+      : tape_(source.view()),
+        outputs_(outputs),
+        differentiated_(differentiated),
+        data_(std::make_shared<ProgramData<Real>>()) {
     data_->zero_rule = source.zero_rule();
   }
 
@@ -48,7 +51,8 @@ class Compilation {
     for (const OpRecord& record : tape_.ops)
       if (record.op == Op::sum_samples && s_.is(record.out, Simplified::live) && s_.same[record.out] == record.out)
         sums_.push_back(&record);
-    for (const OpRecord* sum : sums_) s_.flags[s_.same[sum->a]] |= Simplified::kept;  // added up after the reverse sweep
+    for (const OpRecord* sum : sums_)
+      s_.flags[s_.same[sum->a]] |= Simplified::kept;  // added up after the reverse sweep
 
     const std::vector<std::uint32_t> order = schedule(body, values_);
     Slots value_slots(values_), slots(values_), uniform_slots(values_);
@@ -69,9 +73,7 @@ class Compilation {
 
  private:
   bool parameter(Id id) const { return std::binary_search(tape_.parameters.begin(), tape_.parameters.end(), id); }
-  Items uniform_items(Phase phase) {
-    return s_.has_uniform ? lower_forward(tape_, s_, phase, values_) : Items();
-  }
+  Items uniform_items(Phase phase) { return s_.has_uniform ? lower_forward(tape_, s_, phase, values_) : Items(); }
   static std::vector<std::uint32_t> as_it_is(const Items& items) {
     std::vector<std::uint32_t> order(items.items.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -79,7 +81,8 @@ class Compilation {
   }
 
   /// The layout of a forward sweep over samples, and its code. `keep`: values that a backward sweep reads are there to stay.
-  Code place_body(const Items& items, std::span<const std::uint32_t> order, bool keep, Slots& slots, Layout<Real>& layout) {
+  Code place_body(const Items& items, std::span<const std::uint32_t> order, bool keep, Slots& slots,
+                  Layout<Real>& layout) {
     const std::size_t variables = s_.flags.size();
     std::vector<std::uint8_t> read(variables, 0);
     std::vector<ValueId> pinned;
@@ -127,7 +130,8 @@ class Compilation {
       if (!s_.uniform(outputs_[k]) && backward_.seeds[k] != no_value) arriving.push_back(backward_.seeds[k]);
     for (const Backward::Crossing& sum : backward_.sums) arriving.push_back(sum.to);
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
-      if (!s_.uniform(differentiated_[k]) && backward_.gradients[k] != no_value) pinned.push_back(backward_.gradients[k]);
+      if (!s_.uniform(differentiated_[k]) && backward_.gradients[k] != no_value)
+        pinned.push_back(backward_.gradients[k]);
     for (const Backward::Crossing& total : backward_.totals) pinned.push_back(total.from);
     data_->backward = slots.place(backward_.body, schedule(backward_.body, values_), arriving, pinned);
     data_->gradient.slots = slots.count();
@@ -159,7 +163,8 @@ class Compilation {
     for (ValueId seed : backward_.seeds)
       if (seed != no_value) slots.keep(seed);
     for (const Backward::Crossing& total : backward_.totals) uniform.totals.push_back(slots.keep(total.to));
-    for (const Items* items : std::initializer_list<const Items*>{&prologue, &epilogue, &backward_.epilogue, &backward_.prologue})
+    for (const Items* items :
+         std::initializer_list<const Items*>{&prologue, &epilogue, &backward_.epilogue, &backward_.prologue})
       for (const Item& item : items->items) {
         for (ValueId value : items->writes(item)) slots.keep(value);
         for (ValueId value : items->reads(item)) {
@@ -240,8 +245,8 @@ std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tap
   if (outputs.empty()) throw Error(ErrorCode::bad_argument, "compile is asked for no outputs; it takes at least one");
   for (Id id : outputs)
     if (id >= tape.size())
-      throw Error(ErrorCode::stale_id, "compile is asked for output " + std::to_string(id) + ", but the tape has only " +
-                                           std::to_string(tape.size()) + " variables");
+      throw Error(ErrorCode::stale_id, "compile is asked for output " + std::to_string(id) +
+                                           ", but the tape has only " + std::to_string(tape.size()) + " variables");
   const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
   return Compilation<Real>(tape, outputs, differentiated).run();
 }
@@ -270,12 +275,12 @@ std::string Program<Real>::describe() const {
   const ProgramStatistics& n = statistics();
   const auto s = [](std::size_t x) { return std::to_string(x); };
   return s(n.recorded_ops) + " recorded ops: " + s(n.dead_ops) + " dead, " + s(n.constant_ops) + " constant, " +
-         s(n.common_ops) + " repeated, " + s(n.hoisted_ops) + " uniform, " + s(n.passive_ops) + " without derivatives\n" +
-         s(n.forward_instructions) + " forward instructions in " + s(n.forward_runs) + " runs, " +
-         s(n.backward_instructions) + " backward in " + s(n.backward_runs) + "\n" +
-         s(n.variables) + " variables: " + s(n.value_slots) + " slots for values that backward reads, " +
-         s(n.working_slots) + " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" +
-         s(n.bytes) + " bytes of instructions\n";
+         s(n.common_ops) + " repeated, " + s(n.hoisted_ops) + " uniform, " + s(n.passive_ops) +
+         " without derivatives\n" + s(n.forward_instructions) + " forward instructions in " + s(n.forward_runs) +
+         " runs, " + s(n.backward_instructions) + " backward in " + s(n.backward_runs) + "\n" + s(n.variables) +
+         " variables: " + s(n.value_slots) + " slots for values that backward reads, " + s(n.working_slots) +
+         " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) +
+         " bytes of instructions\n";
 }
 
 template class Program<double>;

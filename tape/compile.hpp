@@ -65,7 +65,9 @@ struct Items {
   std::vector<ValueId> words;
 
   std::span<const ValueId> writes(const Item& item) const { return {words.data() + item.first, item.writes}; }
-  std::span<const ValueId> reads(const Item& item) const { return {words.data() + item.first + item.writes, item.reads}; }
+  std::span<const ValueId> reads(const Item& item) const {
+    return {words.data() + item.first + item.writes, item.reads};
+  }
 };
 
 /// The reverse sweep: epilogue, body, prologue.

@@ -228,7 +228,7 @@ class BackwardLowering {
   std::vector<ValueId> adjoint_;    // of each variable, so far
   std::vector<std::uint8_t> seen_;  // scratch of `list`
   Backward out_{};
-  Items* code_ = nullptr;           // what is being written
+  Items* code_ = nullptr;  // what is being written
 };
 
 }  // namespace

@@ -61,7 +61,8 @@ class ForwardLowering {
       std::size_t after = 0;
       ValueId so_far = no_value;
       for (std::uint32_t i = 0; i < record.b;) {
-        const std::uint32_t room = kernels::most_operands - (so_far == no_value ? 0 : 1), count = std::min(room, record.b - i);
+        const std::uint32_t room = kernels::most_operands - (so_far == no_value ? 0 : 1),
+                            count = std::min(room, record.b - i);
         for (std::uint32_t k = 0; k < count; ++k)
           after = std::max<std::size_t>(after, written_by[s_.same[tape_.operands[record.a + i + k]]]);
         const ValueId sum = i + count == record.b ? record.out : values_++;

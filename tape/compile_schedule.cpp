@@ -18,7 +18,10 @@ constexpr std::uint32_t window = 96;
 class Scheduler {
  public:
   Scheduler(const Items& code, ValueId values)
-      : code_(code), size_(static_cast<std::uint32_t>(code.items.size())), missing_(size_, 0), next_(size_, none),
+      : code_(code),
+        size_(static_cast<std::uint32_t>(code.items.size())),
+        missing_(size_, 0),
+        next_(size_, none),
         queues_(kernels::kind_count) {
     // Who waits for whom: for each instruction those that read what it writes, in one array.
     std::vector<std::uint32_t> writer(values, none);

@@ -74,11 +74,14 @@ class Constants {
 
 [[noreturn]] void needs_own_sum(const OpRecord& record, bool sums) {
   const std::string what = "id " + std::to_string(record.out) + " (" + name(record.op) + ")";
-  throw Error(ErrorCode::bad_argument,
-              sums ? what + " sums over the samples what depends on such a sum itself; a program sums once: compile the outer "
-                            "part as a program of its own"
-                   : what + " differs from sample to sample and needs a sum over the samples of the same pass; compile the "
-                            "sum as a program of its own and hand its value in as a parameter");
+  throw Error(
+      ErrorCode::bad_argument,
+      sums ? what +
+                 " sums over the samples what depends on such a sum itself; a program sums once: compile the outer "
+                 "part as a program of its own"
+           : what +
+                 " differs from sample to sample and needs a sum over the samples of the same pass; compile the "
+                 "sum as a program of its own and hand its value in as a parameter");
 }
 
 }  // namespace

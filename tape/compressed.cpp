@@ -131,7 +131,8 @@ Compressed compress_hessian(const SparsityPattern& pattern) {
       if (direct[nonzero]) continue;
       const std::span<const std::uint32_t> other = row(pattern, pattern.column[nonzero]);
       const auto at = std::lower_bound(other.begin(), other.end(), static_cast<std::uint32_t>(r));
-      plan.copies.push_back({nonzero, pattern.row_start[pattern.column[nonzero]] + static_cast<std::size_t>(at - other.begin())});
+      plan.copies.push_back(
+          {nonzero, pattern.row_start[pattern.column[nonzero]] + static_cast<std::size_t>(at - other.begin())});
     }
   return plan;
 }

@@ -40,7 +40,8 @@ LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t l
                                               std::to_string(tape_.values.size()) + " variables needs " +
                                               std::to_string(2 * slots * sizeof(Real)) + " bytes, which can't be had");
   }
-  for (Id id : tape_.constants) std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(id * lanes_), lanes_, tape_.values[id]);
+  for (Id id : tape_.constants)
+    std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(id * lanes_), lanes_, tape_.values[id]);
 }
 
 template <class Real>

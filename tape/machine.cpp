@@ -28,8 +28,12 @@ const kernels::InstructionTable<Real>& single_table() {
 
 template <class Real>
 Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
-    : program_(std::move(program)), data_(program_.data()), isa_(parse_isa(options.isa)), parallel_for_(options.parallel_for),
-      uniform_(data_, single_table<Real>()), reduction_(kernels::backend<Real>(isa_).sum_of_leaf) {
+    : program_(std::move(program)),
+      data_(program_.data()),
+      isa_(parse_isa(options.isa)),
+      parallel_for_(options.parallel_for),
+      uniform_(data_, single_table<Real>()),
+      reduction_(kernels::backend<Real>(isa_).sum_of_leaf) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
   vector_ = static_cast<std::size_t>(backend.lanes);
   lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));

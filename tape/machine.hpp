@@ -66,8 +66,8 @@ class Machine {
   /// Calls body(Block&) for blocks that cover all lanes, on all threads. With a `piece`, no block reaches across a multiple of
   /// that many lanes, and the blocks between two such come one after the other on one thread.
   template <class Body>
-  void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds, const Body& body,
-                  std::size_t piece = 0);
+  void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds,
+                  const Body& body, std::size_t piece = 0);
 
   UniformSide<Real>& uniform() { return uniform_; }
   Reduction<Real>& reduction() { return reduction_; }
@@ -96,8 +96,8 @@ class Machine {
 
 template <class Real>
 template <class Body>
-void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds,
-                               const Body& body, std::size_t piece) {
+void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples,
+                               std::size_t seeds, const Body& body, std::size_t piece) {
   const std::size_t lanes = samples * seeds;
   if (lanes == 0) return;
   const bool dual = numbers == Numbers::dual, alone = lanes == 1 && !dual;

@@ -131,7 +131,8 @@ std::uint8_t NaiveTape<Real>::constant_operands(const OpRecord& record) const {
   const Id operands[3] = {record.a, record.b, record.c};
   std::uint8_t mask = 0;
   for (int k = 0; k < row.arity; ++k)
-    if (std::binary_search(constants_.begin(), constants_.end(), operands[k])) mask |= static_cast<std::uint8_t>(1 << k);
+    if (std::binary_search(constants_.begin(), constants_.end(), operands[k]))
+      mask |= static_cast<std::uint8_t>(1 << k);
   return mask;
 }
 
@@ -162,8 +163,8 @@ Id NaiveTape<Real>::record_n(Op op, std::span<const Id> operands) {
   for (Id id : operands) check(id);
   const std::uint32_t n = static_cast<std::uint32_t>(operands.size());
   if (operands.size() > no_id)
-    fail(ErrorCode::bad_size, std::string(name(op)) + " of " + std::to_string(operands.size()) +
-                                  " operands: at most 2^32 - 2 fit");
+    fail(ErrorCode::bad_size,
+         std::string(name(op)) + " of " + std::to_string(operands.size()) + " operands: at most 2^32 - 2 fit");
   const std::uint32_t outputs = info(op).outputs(n);
   if (outputs == 0)
     fail(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(n) + " operands");
@@ -202,8 +203,8 @@ Id NaiveTape<Real>::record(Op op, std::span<const Id> operands) {
 template <class Real>
 Id NaiveTape<Real>::output(Id first, std::size_t k) const {
   check(first);
-  const auto op = std::lower_bound(ops_.begin(), ops_.end(), first,
-                                   [](const OpRecord& record, Id id) { return record.out < id; });
+  const auto op =
+      std::lower_bound(ops_.begin(), ops_.end(), first, [](const OpRecord& record, Id id) { return record.out < id; });
   if (op == ops_.end() || op->out != first)
     fail(ErrorCode::bad_argument, "id " + std::to_string(first) + " is not the first output of an op");
   const std::uint32_t outputs = info(op->op).outputs(info(op->op).arity == 0 ? op->b : 1);
@@ -293,8 +294,8 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
 
 template <class Real>
 Mark NaiveTape<Real>::mark() const {
-  return {static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(ops_.size()),
-          static_cast<std::uint32_t>(operands_.size()), static_cast<std::uint32_t>(inputs_.size()),
+  return {static_cast<std::uint32_t>(values_.size()),    static_cast<std::uint32_t>(ops_.size()),
+          static_cast<std::uint32_t>(operands_.size()),  static_cast<std::uint32_t>(inputs_.size()),
           static_cast<std::uint32_t>(constants_.size()), static_cast<std::uint32_t>(parameters_.size())};
 }
 

@@ -76,7 +76,8 @@ struct ProgramData {
 
   Layout<Real> gradient;  ///< of evaluations that want adjoints too
   Code forward, backward;
-  std::vector<Slot> seeds;      ///< per output that isn't uniform: where its weight goes; no_slot where it has no derivative
+  std::vector<Slot>
+      seeds;  ///< per output that isn't uniform: where its weight goes; no_slot where it has no derivative
   std::vector<Slot> gradients;  ///< per differentiated input; no_slot: zero
   std::vector<Slot> sum_seeds;  ///< where the adjoint of a sum goes, the same for all samples
   std::vector<Slot> totals;     ///< adjoints of uniform variables, one per sample, to be summed

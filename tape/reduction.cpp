@@ -16,9 +16,9 @@ void Reduction<Real>::prepare(std::size_t quantities, std::size_t samples, std::
     groups_.assign(std::max<std::size_t>(group_count_, 1) * quantities, group_count_ == 0 ? Real(0) : Real(-0.0));
     leaves_.resize(workers);
   } catch (const std::exception&) {
-    throw Error(ErrorCode::out_of_memory, std::to_string(quantities) + " sums over " + std::to_string(samples) +
-                                              " samples need " + std::to_string(group_count_ * quantities * sizeof(Real)) +
-                                              " bytes, which can't be had");
+    throw Error(ErrorCode::out_of_memory,
+                std::to_string(quantities) + " sums over " + std::to_string(samples) + " samples need " +
+                    std::to_string(group_count_ * quantities * sizeof(Real)) + " bytes, which can't be had");
   }
   for (Leaf& open : leaves_) open.filled = 0;
 }
@@ -37,7 +37,8 @@ template <class Real>
 std::span<const Real> Reduction<Real>::finish() {
   for (std::size_t step = 1; step < group_count_; step *= 2)
     for (std::size_t g = 0; g + step < group_count_; g += 2 * step)
-      for (std::size_t q = 0; q < quantities_; ++q) groups_[g * quantities_ + q] += groups_[(g + step) * quantities_ + q];
+      for (std::size_t q = 0; q < quantities_; ++q)
+        groups_[g * quantities_ + q] += groups_[(g + step) * quantities_ + q];
   return {groups_.data(), quantities_};
 }
 

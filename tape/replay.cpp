@@ -10,7 +10,8 @@ namespace wengert {
 namespace {
 
 template <class Real>
-void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<const Real> inputs) {
+void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
+                 Samples<const Real> inputs) {
   for (std::size_t i = 0; i < layout.inputs.size(); ++i)
     if (layout.inputs[i] != plan::no_slot) load_item(inputs, block.lanes, i, block.slot(layout.inputs[i]));
 }
@@ -18,12 +19,14 @@ void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<
 template <class Real>
 void store_outputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<Real> values) {
   if (!values.data) return;
-  for (std::size_t k = 0; k < layout.outputs.size(); ++k) store_item(block.slot(layout.outputs[k]), block.lanes, values, k);
+  for (std::size_t k = 0; k < layout.outputs.size(); ++k)
+    store_item(block.slot(layout.outputs[k]), block.lanes, values, k);
 }
 
 /// Adjoints of the outputs: one item per sample, or 1.
 template <class Real>
-void load_weights(const typename Machine<Real>::Block& block, const std::vector<plan::Slot>& seeds, Samples<const Real> weights) {
+void load_weights(const typename Machine<Real>::Block& block, const std::vector<plan::Slot>& seeds,
+                  Samples<const Real> weights) {
   for (std::size_t k = 0; k < seeds.size(); ++k) {
     if (seeds[k] == plan::no_slot) continue;
     if (weights.data) load_item(weights, block.lanes, k, block.slot(seeds[k]));
@@ -42,14 +45,15 @@ void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> t
 
 /// Inputs with their tangents: `tangent(k, slot)` fills that of the k-th differentiated one.
 template <class Real, class Tangent>
-void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<const Real> inputs,
-                const Tangent& tangent) {
+void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
+                Samples<const Real> inputs, const Tangent& tangent) {
   load_inputs(block, layout, inputs);
   for (const plan::Slot slot : layout.inputs)
     if (slot != plan::no_slot) block.tangent(slot).fill(Real(0));
   const std::vector<std::uint32_t>& differentiated = block.data().differentiated;
   for (std::size_t k = 0; k < differentiated.size(); ++k)
-    if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot) tangent(k, block.tangent(slot));
+    if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot)
+      tangent(k, block.tangent(slot));
 }
 
 std::size_t same_item(std::size_t, std::size_t k) { return k; }
@@ -93,7 +97,8 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
 
 /// Values of all samples, and the sums over them.
 template <class Real>
-std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
+std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs,
+                                                 Samples<Real> values) {
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
   Reduction<Real>& reduction = machine_->reduction();
@@ -104,14 +109,16 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
     block.values();
     store_outputs<Real>(block, layout, values);
     if (sums)
-      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) { return block.slot(layout.terms[q]).data; });
+      reduction.add(block.worker, block.lanes, block.last,
+                    [&](std::size_t q) { return block.slot(layout.terms[q]).data; });
   };
   machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
   return sums ? reduction.finish() : std::span<const Real>();
 }
 
 template <class Real>
-void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients) {
+void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                            Samples<Real> gradients) {
   if (program().outputs() + program().uniform_outputs() != 1)
     throw Error(ErrorCode::bad_argument, "gradient of a program with " +
                                              std::to_string(program().outputs() + program().uniform_outputs()) +
@@ -120,8 +127,8 @@ void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Sam
 }
 
 template <class Real>
-void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
-                       Samples<Real> gradients, std::span<const Real> uniform_weights) {
+void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
+                       Samples<Real> values, Samples<Real> gradients, std::span<const Real> uniform_weights) {
   UniformSide<Real>& uniform = machine_->uniform();
   if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
@@ -145,7 +152,8 @@ void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<
 /// Values and adjoints of all samples. Returns the sums over them: terms, then adjoints of uniform variables.
 template <class Real>
 std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<const Real> inputs,
-                                                  Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients) {
+                                                  Samples<const Real> weights, Samples<Real> values,
+                                                  Samples<Real> gradients) {
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   const std::size_t terms = data.gradient.terms.size(), sums = terms + data.totals.size();
@@ -172,13 +180,14 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
 template <class Real>
 void Replay<Real>::refuse_sums(const char* what) const {
   if (!machine_->data().gradient.terms.empty() || program().uniform_outputs() != 0)
-    throw Error(ErrorCode::unsupported, std::string(what) + " of a program with sums over samples or uniform outputs: only "
-                                                            "values, gradient and vjp know those");
+    throw Error(ErrorCode::unsupported, std::string(what) +
+                                            " of a program with sums over samples or uniform outputs: only "
+                                            "values, gradient and vjp know those");
 }
 
 template <class Real>
-void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
-                       Samples<Real> tangents) {
+void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions,
+                       Samples<Real> values, Samples<Real> tangents) {
   refuse_sums("jvp");
   machine_->uniform().begin();
   using Block = typename Machine<Real>::Block;
@@ -234,7 +243,8 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
         else block.slot(data.seeds[k]).fill(wanted == seed ? Real(1) : Real(0));
       }
       block.backward();
-      store_gradients<Real>(block, derivatives, [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
+      store_gradients<Real>(block, derivatives,
+                            [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
     }
   });
 }
@@ -245,14 +255,14 @@ void Replay<Real>::values_if_wanted(std::size_t samples, Samples<const Real> inp
 }
 
 template <class Real>
-void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> jacobians) {
+void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                            Samples<Real> jacobians) {
   refuse_sums("jacobian");
   const std::size_t rows = program().outputs(), columns = program().differentiated();
   if (columns == 0) values_if_wanted(samples, inputs, values);
   else if (columns < rows)
     forward_jacobian(samples, inputs, values, jacobians, columns, nullptr, DenseItems{columns, true});
-  else
-    reverse_jacobian(samples, inputs, values, jacobians, rows, nullptr, DenseItems{columns, false});
+  else reverse_jacobian(samples, inputs, values, jacobians, rows, nullptr, DenseItems{columns, false});
 }
 
 template <class Real>
@@ -265,8 +275,7 @@ void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inpu
   if (plan.seeds == 0) values_if_wanted(samples, inputs, values);
   else if (plan.seeds_are_columns)
     forward_jacobian(samples, inputs, values, nonzeros, plan.seeds, plan.colour.data(), item);
-  else
-    reverse_jacobian(samples, inputs, values, nonzeros, plan.seeds, plan.colour.data(), item);
+  else reverse_jacobian(samples, inputs, values, nonzeros, plan.seeds, plan.colour.data(), item);
 }
 
 template <class Real>
@@ -294,25 +303,28 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
 }
 
 template <class Real>
-void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
-                       Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights) {
+void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions,
+                       Samples<Real> values, Samples<Real> gradients, Samples<Real> products,
+                       Samples<const Real> weights) {
   refuse_sums("hvp");
   check_weights(program(), "hvp", weights);
   second_order(
       samples, 1, inputs, weights, values, gradients, products,
-      [&](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_item(directions, lanes, k, slot); }, same_item);
+      [&](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_item(directions, lanes, k, slot); },
+      same_item);
 }
 
 template <class Real>
-void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
-                           Samples<Real> hessians, Samples<const Real> weights) {
+void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                           Samples<Real> gradients, Samples<Real> hessians, Samples<const Real> weights) {
   refuse_sums("hessian");
   check_weights(program(), "hessian", weights);
   const std::size_t n = program().differentiated();
   if (n == 0) return vjp(samples, inputs, weights, values, gradients);
   second_order(
       samples, n, inputs, weights, values, gradients, hessians,
-      [](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_seed(lanes, k, slot); }, DenseItems{n, true});
+      [](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_seed(lanes, k, slot); },
+      DenseItems{n, true});
 }
 
 template <class Real>

@@ -78,7 +78,8 @@ Bits partial_bits(const Instruction& instruction, std::size_t i, const std::vect
 /// A pattern from the bits of each block of columns.
 class PatternBuilder {
  public:
-  PatternBuilder(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), words_((columns + block - 1) / block) {
+  PatternBuilder(std::size_t rows, std::size_t columns)
+      : rows_(rows), columns_(columns), words_((columns + block - 1) / block) {
     bits_.assign(rows * words_, 0);
   }
   void set(std::size_t row, std::size_t block_of_columns, Bits bits) { bits_[row * words_ + block_of_columns] = bits; }
@@ -92,7 +93,8 @@ class PatternBuilder {
     for (std::size_t row = 0; row < rows_; ++row) {
       for (std::size_t word = 0; word < words_; ++word)
         for (Bits bits = bits_[row * words_ + word]; bits != 0; bits &= bits - 1)
-          pattern.column.push_back(static_cast<std::uint32_t>(word * block + static_cast<std::size_t>(std::countr_zero(bits))));
+          pattern.column.push_back(
+              static_cast<std::uint32_t>(word * block + static_cast<std::size_t>(std::countr_zero(bits))));
       pattern.row_start.push_back(pattern.column.size());
     }
     return pattern;

@@ -49,7 +49,8 @@ struct LaneSlot {
 
 template <class T>
 T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
-  return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample + static_cast<std::ptrdiff_t>(item) * samples.item;
+  return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample +
+         static_cast<std::ptrdiff_t>(item) * samples.item;
 }
 
 /// One item of a block's samples into a slot.

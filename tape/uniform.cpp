@@ -4,10 +4,16 @@ namespace wengert {
 
 template <class Real>
 UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single)
-    : part_(data.uniform), ieee_(data.zero_rule == ZeroRule::ieee), longest_list_(data.longest_list),
-      prologue_(part_.prologue, single), epilogue_(part_.epilogue, single),
-      epilogue_backward_(part_.epilogue_backward, single), prologue_backward_(part_.prologue_backward, single),
-      parameters_(part_.initial), outputs_(part_.layout.outputs.size()), gradients_(part_.gradients.size()) {}
+    : part_(data.uniform),
+      ieee_(data.zero_rule == ZeroRule::ieee),
+      longest_list_(data.longest_list),
+      prologue_(part_.prologue, single),
+      epilogue_(part_.epilogue, single),
+      epilogue_backward_(part_.epilogue_backward, single),
+      prologue_backward_(part_.prologue_backward, single),
+      parameters_(part_.initial),
+      outputs_(part_.layout.outputs.size()),
+      gradients_(part_.gradients.size()) {}
 
 template <class Real>
 void UniformSide<Real>::begin() {

@@ -17,7 +17,8 @@ template <class Real>
 std::vector<Real> outputs_of(Op op, std::span<const Real> operands) {
   const std::uint32_t count = info(op).outputs(static_cast<std::uint32_t>(operands.size()));
   if (count == 0)
-    throw Error(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(operands.size()) + " operands");
+    throw Error(ErrorCode::bad_size,
+                std::string(name(op)) + " doesn't take " + std::to_string(operands.size()) + " operands");
   std::vector<Real> outputs(count);
   scalar<Real>().forward_op(op, operands.size(), operands.data(), outputs.data());
   return outputs;
@@ -35,8 +36,6 @@ void mixed_tapes() {
               "operands live on different tapes; record the whole computation on one, or pass value(x) for a constant");
 }
 
-void unequal_lists(Op op) {
-  throw Error(ErrorCode::bad_size, std::string(name(op)) + " takes lists of one length");
-}
+void unequal_lists(Op op) { throw Error(ErrorCode::bad_size, std::string(name(op)) + " takes lists of one length"); }
 
 }  // namespace wengert::detail

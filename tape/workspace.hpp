@@ -53,7 +53,8 @@ template <class Real>
 class Workspace {
  public:
   /// Makes room for `layout` at `lanes` lanes, with its constants in place. Does nothing if that is how it is already.
-  void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual, std::size_t longest_list);
+  void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
+               std::size_t longest_list);
   /// Puts uniform values in place, once per `batch`.
   void import_from(const Workspace& uniform, std::uint64_t batch);
 
@@ -66,7 +67,7 @@ class Workspace {
   void fill(plan::Slot slot, Real value);
 
   const plan::Layout<Real>* layout_ = nullptr;
-  std::size_t width_ = 0;    // numbers of a slot
+  std::size_t width_ = 0;  // numbers of a slot
   std::size_t vector_ = 0;
   bool dual_ = false;
   std::uint64_t batch_ = 0;  // of the uniform values that are in place

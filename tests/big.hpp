@@ -52,17 +52,17 @@ class Big {
   mpfr_t v_;
 };
 
-#define WENGERT_BIG1(name, function)         \
-  inline Big name(const Big& x) {            \
-    Big r;                                   \
-    function(r.get(), x.get(), MPFR_RNDN);   \
-    return r;                                \
+#define WENGERT_BIG1(name, function)       \
+  inline Big name(const Big& x) {          \
+    Big r;                                 \
+    function(r.get(), x.get(), MPFR_RNDN); \
+    return r;                              \
   }
-#define WENGERT_BIG2(name, function)                     \
-  inline Big name(const Big& a, const Big& b) {          \
-    Big r;                                               \
-    function(r.get(), a.get(), b.get(), MPFR_RNDN);      \
-    return r;                                            \
+#define WENGERT_BIG2(name, function)                \
+  inline Big name(const Big& a, const Big& b) {     \
+    Big r;                                          \
+    function(r.get(), a.get(), b.get(), MPFR_RNDN); \
+    return r;                                       \
   }
 WENGERT_BIG2(operator+, mpfr_add)
 WENGERT_BIG2(operator-, mpfr_sub)
@@ -148,7 +148,12 @@ inline Big scaled(const Big& x, long n) {
 template <class Real>
 class ReferenceFor {
  public:
-  ReferenceFor() : bits_(Big::precision), low_(mpfr_get_emin()), high_(mpfr_get_emax()), smallest_(Big::smallest_normal), largest_(Big::largest) {
+  ReferenceFor()
+      : bits_(Big::precision),
+        low_(mpfr_get_emin()),
+        high_(mpfr_get_emax()),
+        smallest_(Big::smallest_normal),
+        largest_(Big::largest) {
     Big::precision = sizeof(Real) == 8 ? 128 : 80;
     Big::smallest_normal = static_cast<double>(std::numeric_limits<Real>::min());
     Big::largest = static_cast<double>(std::numeric_limits<Real>::max());

@@ -23,8 +23,8 @@ struct OpResult {
 /// `seeds[j]`: adjoint of output j. A block holds `width` evaluations, a multiple of the backend's lanes; the last is
 /// filled up with repetitions of its last evaluation. `constants`: which operands count as constants of the tape.
 template <class Real>
-OpResult<Real> run_op(const kernels::Backend<Real>& backend, Op op, const Columns<Real>& x, const std::vector<Real>& seeds,
-                      std::size_t width, std::uint8_t constants = 0) {
+OpResult<Real> run_op(const kernels::Backend<Real>& backend, Op op, const Columns<Real>& x,
+                      const std::vector<Real>& seeds, std::size_t width, std::uint8_t constants = 0) {
   const std::size_t n = x.size(), count = n == 0 ? 1 : x[0].size();
   const bool nary = info(op).arity == 0;
   const std::size_t outputs = nary ? info(op).outputs(static_cast<std::uint32_t>(n)) : 1;

@@ -29,7 +29,9 @@ inline Big fmax_slope(const Big& a, const Big& b) {
 }
 inline Big step(const Big& a, const Big& b) { return a.is_nan() || b.is_nan() ? nan() : Big(a > b ? 1 : 0); }
 /// The integer that `fmod` and `remainder` subtract b times.
-inline Big quotient(const Big& a, const Big& b, const Big& rest) { return b.is_inf() ? Big(0) : rint_even((a - rest) / b); }
+inline Big quotient(const Big& a, const Big& b, const Big& rest) {
+  return b.is_inf() ? Big(0) : rint_even((a - rest) / b);
+}
 
 // ---- logistic --------------------------------------------------------------------------------------------------------
 

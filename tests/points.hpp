@@ -44,7 +44,8 @@ template <class Real>
 Real near_edge(Random& random, const OpInfo::Range& range) {
   static const std::vector<Real> all = edges<Real>();
   Real x = random.chance(0.3) ? static_cast<Real>(random.chance(0.5) ? range.low : range.high) : random.of(all);
-  const Real towards = random.chance(0.5) ? -std::numeric_limits<Real>::infinity() : std::numeric_limits<Real>::infinity();
+  const Real towards =
+      random.chance(0.5) ? -std::numeric_limits<Real>::infinity() : std::numeric_limits<Real>::infinity();
   for (std::size_t i = random.below(4); i > 0; --i) x = std::nextafter(x, towards);
   return x;
 }
@@ -75,8 +76,16 @@ Columns<Real> points(Op op, std::size_t operands, std::size_t count, std::uint64
   std::vector<Real> special = edges<Real>();
   if (operands == 3) {
     const Real inf = std::numeric_limits<Real>::infinity();
-    special = {0, Real(-0.0), 1, -1, Real(2.5), std::numeric_limits<Real>::denorm_min(), -std::numeric_limits<Real>::max(),
-               inf, -inf, std::numeric_limits<Real>::quiet_NaN()};
+    special = {0,
+               Real(-0.0),
+               1,
+               -1,
+               Real(2.5),
+               std::numeric_limits<Real>::denorm_min(),
+               -std::numeric_limits<Real>::max(),
+               inf,
+               -inf,
+               std::numeric_limits<Real>::quiet_NaN()};
   }
   Columns<Real> x(operands);
   if (operands >= 1 && operands <= 3) {

@@ -55,14 +55,14 @@ struct OpInfo {
     double low, high;
   };
   const char* name;
-  int arity;                  ///< 1, 2, 3; 0 for any number of operands
-  bool many_outputs;          ///< more than one output (see `outputs`)
-  const char* value;          ///< formula
-  const char* partials[3];    ///< formulas; n-ary ops: the first, for operand i
-  unsigned uses[3];           ///< what each partial reads (uses::); n-ary ops: the first
-  Range domain[3];            ///< where tests draw the operands from
-  double ulp, ulp_partials;   ///< bounds on the errors, in units in the last place
-  const char* note;           ///< special points
+  int arity;                                         ///< 1, 2, 3; 0 for any number of operands
+  bool many_outputs;                                 ///< more than one output (see `outputs`)
+  const char* value;                                 ///< formula
+  const char* partials[3];                           ///< formulas; n-ary ops: the first, for operand i
+  unsigned uses[3];                                  ///< what each partial reads (uses::); n-ary ops: the first
+  Range domain[3];                                   ///< where tests draw the operands from
+  double ulp, ulp_partials;                          ///< bounds on the errors, in units in the last place
+  const char* note;                                  ///< special points
   std::uint32_t (*outputs)(std::uint32_t operands);  ///< number of outputs for so many operands
 };
 
@@ -72,6 +72,7 @@ constexpr bool several(std::uint32_t (*outputs)(std::uint32_t)) { return outputs
 
 constexpr OpInfo::Range in(double low, double high) { return {low, high}; }
 
+// clang-format off
 inline constexpr OpInfo op_table[] = {
 #define WENGERT_USES(u)       \
   [] {                        \
@@ -95,6 +96,7 @@ inline constexpr OpInfo op_table[] = {
 #include "wengert/ops.def"
 #undef WENGERT_USES
 };
+// clang-format on
 }  // namespace detail
 
 /// The row of an op.

@@ -33,22 +33,22 @@ struct CompileOptions {
 
 /// What compiling made of a tape: how much each pass bought.
 struct ProgramStatistics {
-  std::size_t inputs = 0, parameters = 0;             ///< that differ between samples; that don't
-  std::size_t outputs = 0, uniform_outputs = 0;       ///< one per sample; one per batch
+  std::size_t inputs = 0, parameters = 0;        ///< that differ between samples; that don't
+  std::size_t outputs = 0, uniform_outputs = 0;  ///< one per sample; one per batch
   std::size_t differentiated = 0, differentiated_parameters = 0;
-  std::size_t recorded_ops = 0;       ///< on the tape
-  std::size_t dead_ops = 0;           ///< no output depends on them
-  std::size_t constant_ops = 0;       ///< computed once, now
-  std::size_t common_ops = 0;         ///< the value of an earlier op
-  std::size_t hoisted_ops = 0;        ///< uniform: run once per batch, not once per sample
-  std::size_t passive_ops = 0;        ///< run, but with no adjoint work
+  std::size_t recorded_ops = 0;  ///< on the tape
+  std::size_t dead_ops = 0;      ///< no output depends on them
+  std::size_t constant_ops = 0;  ///< computed once, now
+  std::size_t common_ops = 0;    ///< the value of an earlier op
+  std::size_t hoisted_ops = 0;   ///< uniform: run once per batch, not once per sample
+  std::size_t passive_ops = 0;   ///< run, but with no adjoint work
   std::size_t forward_instructions = 0, backward_instructions = 0;
   std::size_t forward_runs = 0, backward_runs = 0;  ///< stretches of instructions of one kind
-  std::size_t variables = 0;          ///< on the tape: slots that a sweep without a plan has, twice
-  std::size_t value_slots = 0;        ///< of a gradient: values that its backward needs, and constants
-  std::size_t working_slots = 0;      ///< of a gradient: values on the way and adjoints, reused
-  std::size_t slots_for_values = 0;   ///< all slots where values alone are asked for
-  std::size_t bytes = 0;              ///< of the program
+  std::size_t variables = 0;                        ///< on the tape: slots that a sweep without a plan has, twice
+  std::size_t value_slots = 0;                      ///< of a gradient: values that its backward needs, and constants
+  std::size_t working_slots = 0;                    ///< of a gradient: values on the way and adjoints, reused
+  std::size_t slots_for_values = 0;                 ///< all slots where values alone are asked for
+  std::size_t bytes = 0;                            ///< of the program
 };
 
 /// Which entries of a matrix may be other than zero: those of row r are in columns `column[row_start[r]]` up to, not

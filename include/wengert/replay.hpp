@@ -49,14 +49,14 @@ Samples<T> columns(T* data, std::size_t stride) {
 
 /// Runs body(chunk, begin, end) on parts of 0..count that cover it, each once; chunks are below `threads` and no two bodies
 /// of one chunk run at a time. Returns when all are done.
-using ParallelFor =
-    std::function<void(std::size_t count, const std::function<void(unsigned chunk, std::size_t begin, std::size_t end)>& body)>;
+using ParallelFor = std::function<void(
+    std::size_t count, const std::function<void(unsigned chunk, std::size_t begin, std::size_t end)>& body)>;
 
 struct ReplayOptions {
-  std::string isa = "auto";    ///< auto, scalar, avx2, avx512
-  unsigned threads = 1;        ///< 0: all cores that this process may use
-  std::size_t lanes = 0;       ///< samples in a block, a multiple of the vector's; 0: chosen from the program and the caches
-  ParallelFor parallel_for;    ///< used instead of threads of our own, if given
+  std::string isa = "auto";  ///< auto, scalar, avx2, avx512
+  unsigned threads = 1;      ///< 0: all cores that this process may use
+  std::size_t lanes = 0;  ///< samples in a block, a multiple of the vector's; 0: chosen from the program and the caches
+  ParallelFor parallel_for = {};  ///< used instead of threads of our own, if given
 };
 
 template <class Real>
@@ -136,11 +136,11 @@ class WENGERT_API Replay {
  private:
   // One seed of the columns (rows) of each colour, or of each column (row); item(seed, k) says where a derivative goes.
   template <class Item>
-  void forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> derivatives,
-                        std::size_t seeds, const std::uint32_t* colour, const Item& item);
+  void forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                        Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour, const Item& item);
   template <class Item>
-  void reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> derivatives,
-                        std::size_t seeds, const std::uint32_t* colour, const Item& item);
+  void reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
+                        Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour, const Item& item);
   template <class Tangent, class Item>
   void second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs, Samples<const Real> weights,
                     Samples<Real> values, Samples<Real> gradients, Samples<Real> products, const Tangent& tangent,

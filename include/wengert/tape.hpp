@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "wengert/error.hpp"
 #include "wengert/api.hpp"
+#include "wengert/error.hpp"
 #include "wengert/ops.hpp"
 
 namespace wengert {
@@ -31,10 +31,10 @@ template <class Real>
 struct TapeView {
   std::span<const OpRecord> ops;
   std::span<const Id> operands;
-  std::span<const Id> inputs;     ///< ascending
-  std::span<const Id> constants;  ///< ascending
-  std::span<const Real> values;   ///< one per variable
-  std::span<const Id> parameters; ///< those inputs that are parameters, ascending
+  std::span<const Id> inputs;      ///< ascending
+  std::span<const Id> constants;   ///< ascending
+  std::span<const Real> values;    ///< one per variable
+  std::span<const Id> parameters;  ///< those inputs that are parameters, ascending
 };
 
 /// Weight of one output in a reverse sweep.
@@ -176,16 +176,19 @@ class WENGERT_API NaiveTape {
   std::uint32_t epoch() const { return epochs_.now(); }
   /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
   void check(Id id, std::uint32_t epoch) const {
-    if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]] stale(id);
+    if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
+      stale(id);
   }
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
   Id shared_constant(Real value);
   /// Appends a fixed-arity op whose value is known, with operands that were checked.
   Id append(Op op, Real value, Id a, Id b, Id c) {
-    if (values_.size() == values_.capacity() || ops_.size() == ops_.capacity()) [[unlikely]] make_room(1, 1, 0);
+    if (values_.size() == values_.capacity() || ops_.size() == ops_.capacity()) [[unlikely]]
+      make_room(1, 1, 0);
     const Id out = static_cast<Id>(values_.size());
     OpRecord record{op, 0, 0, out, a, b, c};
-    if (reads_tie(op)) [[unlikely]] record.constants = constant_operands(record);
+    if (reads_tie(op)) [[unlikely]]
+      record.constants = constant_operands(record);
     ops_.push_back(record);
     values_.push_back(value);
     return out;
@@ -203,7 +206,8 @@ class WENGERT_API NaiveTape {
   Id record_n(Op op, std::span<const Id> operands);
   Id variable(Real value, std::vector<Id>& list);
   void check(Id id) const {
-    if (id >= values_.size()) [[unlikely]] stale(id);
+    if (id >= values_.size()) [[unlikely]]
+      stale(id);
   }
   [[noreturn]] void stale(Id id) const;
   static constexpr bool reads_tie(Op op) {

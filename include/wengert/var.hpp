@@ -126,10 +126,14 @@ class Var {
 #define WENGERT_RESULT(partial) std::conditional_t<detail::is_condition(#partial), Cond<Real>, Var>
 #define WENGERT_OP1(name, value, dx, ...) \
   friend WENGERT_RESULT(dx) name(const Var& x) { return record(Op::name, computed(Op::name, x, x, x), x); }
-#define WENGERT_OP2(name, value, da, ...) \
-  friend WENGERT_RESULT(da) name(const Var& a, const Var& b) { return record(Op::name, computed(Op::name, a, b, a), a, b); }
-#define WENGERT_OP3(name, ...) \
-  friend Var name(const Var& a, const Var& b, const Var& c) { return record(Op::name, computed(Op::name, a, b, c), a, b, c); }
+#define WENGERT_OP2(name, value, da, ...)                       \
+  friend WENGERT_RESULT(da) name(const Var& a, const Var& b) {  \
+    return record(Op::name, computed(Op::name, a, b, a), a, b); \
+  }
+#define WENGERT_OP3(name, ...)                                     \
+  friend Var name(const Var& a, const Var& b, const Var& c) {      \
+    return record(Op::name, computed(Op::name, a, b, c), a, b, c); \
+  }
 #include "wengert/ops.def"
 #undef WENGERT_RESULT
   friend Var hypot(const Var& a, const Var& b, const Var& c) { return hypot3(a, b, c); }
@@ -266,12 +270,12 @@ std::vector<Var<Real>> recorded(Op op, const Lists&... lists) {
 
 // Every n-ary row of the op table, on ranges of Vars: sum(xs), dot(xs, ys), softmax(xs) (a vector of all outputs). Throws
 // bad_size for a number of operands that the op doesn't take, or lists of different lengths.
-#define WENGERT_OPN(name, ...)                                                                 \
-  template <detail::VarRange R, detail::VarRange... More>                                      \
-  auto name(const R& list, const More&... more) {                                              \
-    auto outputs = detail::recorded<detail::RangeReal<R>>(Op::name, list, more...);            \
-    if constexpr (info(Op::name).many_outputs) return outputs;                                 \
-    else return outputs[0];                                                                    \
+#define WENGERT_OPN(name, ...)                                                      \
+  template <detail::VarRange R, detail::VarRange... More>                           \
+  auto name(const R& list, const More&... more) {                                   \
+    auto outputs = detail::recorded<detail::RangeReal<R>>(Op::name, list, more...); \
+    if constexpr (info(Op::name).many_outputs) return outputs;                      \
+    else return outputs[0];                                                         \
   }
 #include "wengert/ops.def"
 

@@ -41,7 +41,10 @@ Results<Real> evaluate(Level<Real>& level, const Workload& w, std::size_t evalua
   std::vector<Real> inputs(w.inputs * stride, nan), values(stride, nan), gradients(outputs * stride, nan);
   for (std::size_t i = 0; i < w.inputs; ++i)
     for (std::size_t e = 0; e < evaluations; ++e) inputs[i * stride + e] = static_cast<Real>(w.input(first + e, i));
-  level.evaluate({.evaluations = evaluations, .stride = stride, .inputs = inputs.data(), .values = values.data(),
+  level.evaluate({.evaluations = evaluations,
+                  .stride = stride,
+                  .inputs = inputs.data(),
+                  .values = values.data(),
                   .gradients = gradients.data()});
   Results<Real> results;
   results.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(evaluations));
@@ -98,13 +101,15 @@ void check_against_reference(const LevelInfo& info, const Workload& w, std::size
     const ReferenceResult want = reference.evaluate(x);
     const std::uint32_t out = reference.output();
     BOOST_TEST(std::fabs(got.values[e] - want.values[out]) <= allowed * want.value_scales[out],
-               info.name << " " << w.name << " evaluation " << e << ": " << got.values[e] << " instead of " << want.values[out]);
+               info.name << " " << w.name << " evaluation " << e << ": " << got.values[e] << " instead of "
+                         << want.values[out]);
     for (std::size_t k = 0; k < w.differentiated.size(); ++k) {
       const std::uint32_t i = w.differentiated[k];
       const Real slope = got.gradients[k * evaluations + e];
-      BOOST_TEST(std::fabs(slope - want.adjoints[i]) <= allowed * want.adjoint_scales[i] + std::numeric_limits<Real>::min(),
-                 info.name << " " << w.name << " evaluation " << e << ", input " << i << ": " << slope << " instead of "
-                           << want.adjoints[i]);
+      BOOST_TEST(
+          std::fabs(slope - want.adjoints[i]) <= allowed * want.adjoint_scales[i] + std::numeric_limits<Real>::min(),
+          info.name << " " << w.name << " evaluation " << e << ", input " << i << ": " << slope << " instead of "
+                    << want.adjoints[i]);
     }
   }
 }
@@ -165,7 +170,8 @@ BOOST_AUTO_TEST_CASE(west_of_any_length) {  // the hand-written levels take grou
   for (std::size_t ops = 1; ops <= 12; ++ops)
     for (const Output output : {Output::last, Output::sum})
       for (const LevelInfo& info : levels())
-        if (!info.ladder) check_against_reference<double>(info, make_workload("west", {.ops = ops, .output = output}), 3);
+        if (!info.ladder)
+          check_against_reference<double>(info, make_workload("west", {.ops = ops, .output = output}), 3);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_near_reference) {

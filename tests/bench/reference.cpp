@@ -72,10 +72,10 @@ BOOST_AUTO_TEST_CASE(scales_bound_what_is_summed) {
   seeds[51] = 1;
   const ReferenceResult got = r.evaluate(x, seeds);
   BOOST_TEST(got.values[51] == 0);
-  BOOST_TEST(got.value_scales[51] == 42);    // two products of 21
+  BOOST_TEST(got.value_scales[51] == 42);  // two products of 21
   BOOST_TEST(got.adjoints[50] == 0);
-  BOOST_TEST(got.adjoint_scales[50] == 2);   // 1 and -1
-  BOOST_TEST(got.adjoint_scales[0] == 14);   // each times 7
+  BOOST_TEST(got.adjoint_scales[50] == 2);  // 1 and -1
+  BOOST_TEST(got.adjoint_scales[0] == 14);  // each times 7
 }
 
 BOOST_AUTO_TEST_CASE(refusals) {

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(uniform_inputs) {
   BOOST_TEST(low < -0.9999);
   BOOST_TEST(high < 1.0);
   BOOST_TEST(high > 0.9999);
-  BOOST_TEST(std::fabs(sum / n) < 5 * std::sqrt(1 / (3 * n)));               // 5 standard deviations of a mean
+  BOOST_TEST(std::fabs(sum / n) < 5 * std::sqrt(1 / (3 * n)));                 // 5 standard deviations of a mean
   BOOST_TEST(std::fabs(squares / n - 1.0 / 3) < 5 * std::sqrt(4 / (45 * n)));  // var(x^2) = 1/5 - 1/9
 }
 
@@ -186,7 +186,8 @@ BOOST_AUTO_TEST_CASE(normal_quantile_inverts_the_distribution) {
     const long double density = std::exp(-0.5L * x * x) * 0.39894228040143267793994605993438L;
     // A step from x to where the distribution is p exactly: the error of x. 1 - p is exact.
     const long double step =
-        (p < 0.5 ? distribution(x) - p : (1 - static_cast<long double>(p)) - distribution(-static_cast<long double>(x))) /
+        (p < 0.5 ? distribution(x) - p
+                 : (1 - static_cast<long double>(p)) - distribution(-static_cast<long double>(x))) /
         density;
     BOOST_TEST(std::fabs(static_cast<double>(step)) < 1e-15 * std::max(1.0, std::fabs(x)), "p = " << p);
   }
@@ -244,9 +245,9 @@ BOOST_AUTO_TEST_CASE(black_scholes_against_known_price) {
   const Workload w = make_workload("black-scholes");
   Built b(w, {100, 100, 0.05, 0.2, 1});
   BOOST_TEST(b.tape.value(b.output) == 10.450583572185567, boost::test_tools::tolerance(1e-14));
-  BOOST_TEST(b.tape.grad(b.inputs[0]) == 0.6368306511756191, boost::test_tools::tolerance(1e-14));   // delta
-  BOOST_TEST(b.tape.grad(b.inputs[3]) == 37.524034691693788, boost::test_tools::tolerance(1e-13));    // vega
-  BOOST_TEST(b.tape.grad(b.inputs[2]) == 53.232481545376340, boost::test_tools::tolerance(1e-13));   // rho
+  BOOST_TEST(b.tape.grad(b.inputs[0]) == 0.6368306511756191, boost::test_tools::tolerance(1e-14));  // delta
+  BOOST_TEST(b.tape.grad(b.inputs[3]) == 37.524034691693788, boost::test_tools::tolerance(1e-13));  // vega
+  BOOST_TEST(b.tape.grad(b.inputs[2]) == 53.232481545376340, boost::test_tools::tolerance(1e-13));  // rho
 }
 
 BOOST_AUTO_TEST_CASE(heston_prices_the_limit_of_constant_variance) {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
-#include "tests/every_op.hpp"
 #include "tests/backends.hpp"
+#include "tests/every_op.hpp"
 #include "tests/oracle.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"
@@ -40,18 +40,21 @@ struct Judged {
   std::size_t tried = 0, done = 0;
 };
 
-void judge(Op op, double got, const std::optional<Difference>& difference, double bound, const std::string& where, Judged& judged) {
+void judge(Op op, double got, const std::optional<Difference>& difference, double bound, const std::string& where,
+           Judged& judged) {
   ++judged.tried;
   if (!difference) return;
   ++judged.done;
   const double allowed = (bound + 4) * 0x1p-52 * std::fabs(difference->slope) + 4 * difference->error + 1e-290;
-  BOOST_TEST(std::fabs(got - difference->slope) <= allowed, name(op) << where << ": " << show(got) << ", by differences "
-                                                                     << show(difference->slope) << " +- " << difference->error);
+  BOOST_TEST(std::fabs(got - difference->slope) <= allowed, name(op) << where << ": " << show(got)
+                                                                     << ", by differences " << show(difference->slope)
+                                                                     << " +- " << difference->error);
 }
 
 template <class Name>
 void require_some(const Judged& judged, Name what) {
-  BOOST_TEST(judged.done * 3 > judged.tried, what << ": only " << judged.done << " of " << judged.tried << " points could be judged");
+  BOOST_TEST(judged.done * 3 > judged.tried,
+             what << ": only " << judged.done << " of " << judged.tried << " points could be judged");
 }
 
 class FinePrecision {
@@ -91,7 +94,8 @@ BOOST_DATA_TEST_CASE(fixed, boost::unit_test::data::make(fixed_ops), op) {
       const auto difference = central_difference(f, o[k]);
       if (const auto scale = oracle(op)->partial_scales[k]; scale && difference && difference->slope != 0)
         bound *= std::fmax(1, std::fabs(scale(o.data()).to_double() / difference->slope));
-      judge(op, got.contributions[k][e], difference, bound, ", operand " + std::to_string(k) + " at " + show(x[k][e]), judged);
+      judge(op, got.contributions[k][e], difference, bound, ", operand " + std::to_string(k) + " at " + show(x[k][e]),
+            judged);
     }
     require_some(judged, std::string(name(op)) + ", operand " + std::to_string(k));
   }
@@ -111,7 +115,8 @@ BOOST_DATA_TEST_CASE(nary, boost::unit_test::data::make(nary_ops), op) {
     const std::size_t outputs = row.outputs(static_cast<std::uint32_t>(n));
     std::vector<Big> o;
     Columns<double> x(n);
-    for (std::size_t i = 0; i < n; ++i) o.push_back(x[i].emplace_back(random.in(row.domain[0].low, row.domain[0].high)));
+    for (std::size_t i = 0; i < n; ++i)
+      o.push_back(x[i].emplace_back(random.in(row.domain[0].low, row.domain[0].high)));
     std::vector<double> seeds;
     for (std::size_t j = 0; j < outputs; ++j) seeds.push_back(random.in(0.5, 2));
     const auto got = run_op(*backend, op, x, seeds, static_cast<std::size_t>(backend->lanes));
@@ -133,7 +138,8 @@ BOOST_DATA_TEST_CASE(nary, boost::unit_test::data::make(nary_ops), op) {
       const auto difference = central_difference(f, o[k]);
       double bound = row.ulp_partials + static_cast<double>(n);
       if (difference && difference->slope != 0) bound *= std::fmax(1, size.to_double() / std::fabs(difference->slope));
-      judge(op, got.contributions[k][0], difference, bound, ", operand " + std::to_string(k) + " of " + std::to_string(n), judged);
+      judge(op, got.contributions[k][0], difference, bound,
+            ", operand " + std::to_string(k) + " of " + std::to_string(n), judged);
     }
   }
   require_some(judged, name(op));

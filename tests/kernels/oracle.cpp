@@ -1,11 +1,11 @@
 // Every op against formulas over MPFR: values and partials within the bounds of its row, on every instruction set.
 #include "tests/oracle.hpp"
 
-#include "tests/every_op.hpp"
-#include "tests/soak.hpp"
 #include "tests/backends.hpp"
+#include "tests/every_op.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/soak.hpp"
 #include "tests/ulp.hpp"
 
 using namespace wengert;
@@ -53,7 +53,8 @@ class Verdict {
   }
   ~Verdict() {
     BOOST_TEST_MESSAGE(what_ << ": worst " << worst_ << " ulp, bound " << bound_ << ", at " << worst_text_);
-    if (misses_ > most_reports) BOOST_ERROR(what_ << ": " << misses_ << " misses in all; worst " << worst_ << " ulp at " << worst_text_);
+    if (misses_ > most_reports)
+      BOOST_ERROR(what_ << ": " << misses_ << " misses in all; worst " << worst_ << " ulp at " << worst_text_);
   }
 
  private:
@@ -84,9 +85,9 @@ void check_fixed(Op op) {
       bool same = same_bits(got.outputs[0][e], other.outputs[0][e]);
       for (std::size_t k = 0; k < arity; ++k) same &= same_bits(got.contributions[k][e], other.contributions[k][e]);
       if (!same) {
-        BOOST_ERROR(name(op) << " " << precision_name<Real>() << " differs between " << all[0].name << " and " << all[b].name
-                             << " at " << at(x, e) << ": " << wengert::test::show(got.outputs[0][e]) << " and "
-                             << wengert::test::show(other.outputs[0][e]));
+        BOOST_ERROR(name(op) << " " << precision_name<Real>() << " differs between " << all[0].name << " and "
+                             << all[b].name << " at " << at(x, e) << ": " << wengert::test::show(got.outputs[0][e])
+                             << " and " << wengert::test::show(other.outputs[0][e]));
         break;
       }
     }
@@ -96,7 +97,8 @@ void check_fixed(Op op) {
   Verdict value(what, row.ulp);
   std::vector<Verdict> partials;
   partials.reserve(3);
-  for (std::size_t k = 0; k < arity; ++k) partials.emplace_back(what + ", partial " + std::to_string(k), row.ulp_partials);
+  for (std::size_t k = 0; k < arity; ++k)
+    partials.emplace_back(what + ", partial " + std::to_string(k), row.ulp_partials);
   std::vector<Big> o(3, Big(0));
   for (std::size_t e = 0; e < count; ++e) {
     for (std::size_t i = 0; i < arity; ++i) o[i] = static_cast<double>(x[i][e]);

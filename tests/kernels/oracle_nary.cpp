@@ -1,6 +1,6 @@
 // Ops on any number of operands against formulas over MPFR, and on every build of the kernels.
-#include "tests/every_op.hpp"
 #include "tests/backends.hpp"
+#include "tests/every_op.hpp"
 #include "tests/oracle.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"
@@ -40,7 +40,8 @@ void check_operands(Op op, std::size_t n, std::size_t count) {
       bool same = true;
       for (std::size_t j = 0; j < outputs; ++j) same &= same_bits(got.outputs[j][e], other.outputs[j][e]);
       for (std::size_t i = 0; i < n; ++i) same &= same_bits(got.contributions[i][e], other.contributions[i][e]);
-      BOOST_REQUIRE_MESSAGE(same, name(op) << " of " << n << " differs between " << all[0].name << " and " << all[b].name);
+      BOOST_REQUIRE_MESSAGE(same, name(op)
+                                      << " of " << n << " differs between " << all[0].name << " and " << all[b].name);
     }
   }
 
@@ -64,7 +65,8 @@ void check_operands(Op op, std::size_t n, std::size_t count) {
       BOOST_ERROR(name(op) << " " << precision_name<Real>() << " of (" << at << "), " << what << ": " << error
                            << " ulp, bound " << allowed << ": " << show(number) << ", not " << exact.to_double());
     };
-    if (truth.largest_step && truth.largest_step(o) >= static_cast<double>(std::numeric_limits<Real>::max()) / 4) continue;
+    if (truth.largest_step && truth.largest_step(o) >= static_cast<double>(std::numeric_limits<Real>::max()) / 4)
+      continue;
     const std::vector<Big> exact = truth.value(o);
     const std::vector<Big> scale = truth.value_scale ? truth.value_scale(o) : exact;
     for (std::size_t j = 0; j < outputs; ++j)
@@ -74,11 +76,11 @@ void check_operands(Op op, std::size_t n, std::size_t count) {
       for (std::size_t j = 0; j < outputs; ++j) {
         const Big slope = truth.partial(o, j, i);
         adjoint = adjoint + Big(static_cast<double>(seeds[j])) * slope;
-        size = size + abs(Big(static_cast<double>(seeds[j])) * (truth.partial_scale ? truth.partial_scale(o, j, i) : slope));
+        size = size +
+               abs(Big(static_cast<double>(seeds[j])) * (truth.partial_scale ? truth.partial_scale(o, j, i) : slope));
       }
       if (adjoint.is_nan() && !finite) continue;  // a limit that the closed form doesn't see
-      check(got.contributions[i][e], adjoint, size, partial_bound,
-            "adjoint of operand " + std::to_string(i));
+      check(got.contributions[i][e], adjoint, size, partial_bound, "adjoint of operand " + std::to_string(i));
     }
   }
 }

@@ -1,8 +1,8 @@
 // The same bits from every build of the kernels, in every lane, beside any neighbour, one at a time or in blocks of any width.
 #include "tests/same_bits.hpp"
 
-#include "tests/every_op.hpp"
 #include "tests/backends.hpp"
+#include "tests/every_op.hpp"
 #include "tests/points.hpp"
 #include "tests/soak.hpp"
 
@@ -14,13 +14,14 @@ namespace {
 /// x with evaluation e moved to place (e + by) mod count.
 template <class Real>
 Columns<Real> rotated(Columns<Real> x, std::size_t by) {
-  for (auto& column : x) std::rotate(column.begin(), column.end() - static_cast<std::ptrdiff_t>(by % column.size()), column.end());
+  for (auto& column : x)
+    std::rotate(column.begin(), column.end() - static_cast<std::ptrdiff_t>(by % column.size()), column.end());
   return x;
 }
 
 template <class Real>
-void require_same(Op op, const Columns<Real>& x, const Columns<Real>& expected, const Columns<Real>& got, std::size_t moved_by,
-                  const std::string& what) {
+void require_same(Op op, const Columns<Real>& x, const Columns<Real>& expected, const Columns<Real>& got,
+                  std::size_t moved_by, const std::string& what) {
   for (std::size_t row = 0; row < expected.size(); ++row)
     for (std::size_t e = 0; e < expected[row].size(); ++e) {
       const Real a = expected[row][e], b = got[row][(e + moved_by) % expected[row].size()];
@@ -64,16 +65,19 @@ void check_op(Op op, std::size_t operands) {
         std::vector<Real> in, y(outputs), contributions(operands), scratch(operands);
         for (const auto& column : x) in.push_back(column[e]);
         backend->forward_op(op, operands, in.data(), y.data());
-        backend->backward_op(op, operands, in.data(), y.data(), seeds.data(), constants, false, contributions.data(), scratch.data());
+        backend->backward_op(op, operands, in.data(), y.data(), seeds.data(), constants, false, contributions.data(),
+                             scratch.data());
         for (std::size_t j = 0; j < outputs; ++j)
           BOOST_REQUIRE_MESSAGE(same_bits(y[j], expected.outputs[j][e]), name(op) << ": forward_op of " << isa);
         for (std::size_t i = 0; i < operands; ++i)
           BOOST_REQUIRE_MESSAGE(same_bits(contributions[i] + Real(0), expected.contributions[i][e] + Real(0)),
-                                name(op) << ": backward_op of " << isa << " gives operand " << i << " " << show(contributions[i])
-                                         << " instead of " << show(expected.contributions[i][e]));
+                                name(op) << ": backward_op of " << isa << " gives operand " << i << " "
+                                         << show(contributions[i]) << " instead of "
+                                         << show(expected.contributions[i][e]));
         if (info(op).arity == 0) continue;
         in.resize(3, in[0]);
-        BOOST_REQUIRE_MESSAGE(same_bits(backend->value(op, in[0], in[1], in[2]), y[0]), name(op) << ": value of " << isa);
+        BOOST_REQUIRE_MESSAGE(same_bits(backend->value(op, in[0], in[1], in[2]), y[0]), name(op)
+                                                                                            << ": value of " << isa);
       }
     }
   }

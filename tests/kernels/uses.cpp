@@ -1,7 +1,7 @@
 // What a row says that its partials read (uses::) is what they read: anything else may be poisoned, and each thing named
 // makes a difference somewhere. The plan keeps only what is named, so a lie here is a wrong gradient there.
-#include "tests/every_op.hpp"
 #include "kernels/dispatch.hpp"
+#include "tests/every_op.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"
 
@@ -44,13 +44,14 @@ BOOST_DATA_TEST_CASE(fixed, boost::unit_test::data::make(fixed_ops), op) {
       for (int k = 0; k < row.arity; ++k) {
         if (same_bits(clean[k], poisoned[k])) continue;
         seen[k] |= flags[what];
-        BOOST_REQUIRE_MESSAGE(row.uses[k] & flags[what],
-                              name(op) << ": partial " << k << " reads " << "abcyt"[what] << ", which its uses don't say");
+        BOOST_REQUIRE_MESSAGE(row.uses[k] & flags[what], name(op) << ": partial " << k << " reads "
+                                                                  << "abcyt"[what] << ", which its uses don't say");
       }
     }
   }
   for (int k = 0; k < row.arity; ++k)
-    BOOST_TEST(seen[k] == row.uses[k], name(op) << ": partial " << k << " says it uses " << row.uses[k] << " but reads only " << seen[k]);
+    BOOST_TEST(seen[k] == row.uses[k],
+               name(op) << ": partial " << k << " says it uses " << row.uses[k] << " but reads only " << seen[k]);
 }
 
 BOOST_DATA_TEST_CASE(nary, boost::unit_test::data::make(nary_ops), op) {
@@ -62,7 +63,9 @@ BOOST_DATA_TEST_CASE(nary, boost::unit_test::data::make(nary_ops), op) {
     const std::size_t n = 1 + random.below(6), outputs = row.outputs(static_cast<std::uint32_t>(n));
     if (outputs == 0) continue;
     std::vector<double> x(n), y(outputs), g(outputs), clean(n), poisoned(n), scratch(n);
-    for (double& v : x) v = random.chance(0.1) ? near_edge<double>(random, row.domain[0]) : random.in(row.domain[0].low, row.domain[0].high);
+    for (double& v : x)
+      v = random.chance(0.1) ? near_edge<double>(random, row.domain[0])
+                             : random.in(row.domain[0].low, row.domain[0].high);
     for (double& v : g) v = random.in(-2, 2);
     backend.forward_op(op, n, x.data(), y.data());
     const auto backward = [&](std::vector<double>& result) {
@@ -78,7 +81,8 @@ BOOST_DATA_TEST_CASE(nary, boost::unit_test::data::make(nary_ops), op) {
       for (std::size_t i = 0; i < n; ++i) {
         if (same_bits(clean[i], poisoned[i])) continue;
         seen |= what;
-        BOOST_REQUIRE_MESSAGE(row.uses[0] & what, name(op) << "'s backward reads " << (what == uses::X ? "operands" : "results")
+        BOOST_REQUIRE_MESSAGE(row.uses[0] & what, name(op) << "'s backward reads "
+                                                           << (what == uses::X ? "operands" : "results")
                                                            << ", which its uses don't say");
       }
     }

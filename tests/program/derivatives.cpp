@@ -67,14 +67,15 @@ BOOST_AUTO_TEST_CASE(rosenbrock_has_its_gradient_and_hessian) {
       replay.hessian(samples, rows(x.data(), n), {}, rows(g.data(), n), rows(h.data(), n * n));
       replay.sparse_hessian(samples, rows(x.data(), n), {}, {}, rows(sparse.data(), pattern.nonzeros()));
       for (std::size_t e = 0; e < samples; ++e) {
-        const std::vector<double> point(x.begin() + static_cast<std::ptrdiff_t>(e * n), x.begin() + static_cast<std::ptrdiff_t>((e + 1) * n));
+        const std::vector<double> point(x.begin() + static_cast<std::ptrdiff_t>(e * n),
+                                        x.begin() + static_cast<std::ptrdiff_t>((e + 1) * n));
         for (std::size_t i = 0; i < n; ++i) {
           check_close(g[e * n + i], Rosenbrock::gradient(point, i), 1e4, 1e-14, "gradient");
           for (std::size_t j = 0; j < n; ++j)
             check_close(h[(e * n + i) * n + j], Rosenbrock::hessian(point, i, j), 1e4, 1e-14, "hessian");
           for (std::size_t k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
-            check_close(sparse[e * pattern.nonzeros() + k], Rosenbrock::hessian(point, i, pattern.column[k]), 1e4, 1e-14,
-                        "sparse hessian");
+            check_close(sparse[e * pattern.nonzeros() + k], Rosenbrock::hessian(point, i, pattern.column[k]), 1e4,
+                        1e-14, "sparse hessian");
         }
       }
     }
@@ -85,19 +86,21 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
   for (std::uint64_t seed = 1; seed <= soak(500); ++seed) {
     Random random(seed);
     RandomTape<double> graph = random_tape<double>(random, 1 + random.below(40), 0);
-    const std::size_t n = graph.inputs.size(), m = graph.outputs.size(), samples = random.chance(0.3) ? 70 : 1 + random.below(9);
+    const std::size_t n = graph.inputs.size(), m = graph.outputs.size(),
+                      samples = random.chance(0.3) ? 70 : 1 + random.below(9);
     const std::string isa = std::string(name(random.of(usable_isas())));
     Replay<double> replay(compile(graph.tape, std::span<const Id>(graph.outputs)), {isa, 1, 0, {}});
     const SparsityPattern pattern = replay.program().jacobian_sparsity();
-    std::vector<double> x(samples * n), v(samples * n), w(samples * m), t(samples * m), g(samples * n), j(samples * n * m),
-        y(samples * m), yj(samples * m), sparse(samples * pattern.nonzeros());
+    std::vector<double> x(samples * n), v(samples * n), w(samples * m), t(samples * m), g(samples * n),
+        j(samples * n * m), y(samples * m), yj(samples * m), sparse(samples * pattern.nonzeros());
     for (double& number : x) number = some_number<double>(random, 0);  // nothing to under- or overflow on one way only
     for (double& number : v) number = random.in(-1, 1);
     for (double& number : w) number = random.in(-1, 1);
     replay.values(samples, rows(x.data(), n), rows(y.data(), m));
     replay.jvp(samples, rows(x.data(), n), rows(v.data(), n), rows(yj.data(), m), rows(t.data(), m));
     replay.vjp(samples, rows(x.data(), n), rows(w.data(), m), {}, rows(g.data(), n));
-    for (std::size_t k = 0; k < y.size(); ++k) BOOST_TEST_REQUIRE(same_bits(y[k], yj[k]), "graph " << seed << ": values of jvp");
+    for (std::size_t k = 0; k < y.size(); ++k)
+      BOOST_TEST_REQUIRE(same_bits(y[k], yj[k]), "graph " << seed << ": values of jvp");
     replay.jacobian(samples, rows(x.data(), n), rows(yj.data(), m), rows(j.data(), n * m));
     for (std::size_t k = 0; k < y.size(); ++k)
       BOOST_TEST_REQUIRE(same_bits(y[k], yj[k]), "graph " << seed << ": values of jacobian");
@@ -113,7 +116,8 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
           along += jacobian[k * n + i] * v[e * n + i];
           size += std::fabs(jacobian[k * n + i]);
         }
-        if (std::isfinite(t[e * m + k])) check_close(t[e * m + k], along, size, 1e-7, "graph " + std::to_string(seed) + ": jvp");
+        if (std::isfinite(t[e * m + k]))
+          check_close(t[e * m + k], along, size, 1e-7, "graph " + std::to_string(seed) + ": jvp");
         std::size_t at = pattern.row_start[k];
         for (std::size_t i = 0; i < n; ++i) {
           const bool possible = at < pattern.row_start[k + 1] && pattern.column[at] == i;
@@ -128,7 +132,8 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
           sum += jacobian[k * n + i] * w[e * m + k];
           size += std::fabs(jacobian[k * n + i]);
         }
-        if (std::isfinite(g[e * n + i])) check_close(g[e * n + i], sum, size, 1e-7, "graph " + std::to_string(seed) + ": vjp");
+        if (std::isfinite(g[e * n + i]))
+          check_close(g[e * n + i], sum, size, 1e-7, "graph " + std::to_string(seed) + ": vjp");
       }
     }
   }
@@ -145,7 +150,8 @@ BOOST_DATA_TEST_CASE(second_derivatives_of_every_op, boost::unit_test::data::mak
   std::size_t compared = 0;
   for (std::size_t k = 0; k < 300; ++k) {
     std::vector<double> point(n), h(n * n), g(n);
-    for (std::size_t i = 0; i < n; ++i) point[i] = random.in(std::fmax(info(op).domain[i].low, -20), std::fmin(info(op).domain[i].high, 20));
+    for (std::size_t i = 0; i < n; ++i)
+      point[i] = random.in(std::fmax(info(op).domain[i].low, -20), std::fmin(info(op).domain[i].high, 20));
     replay.hessian(1, rows(point.data(), n), {}, rows(g.data(), n), rows(h.data(), n * n));
     for (std::size_t j = 0; j < n; ++j) {
       // Central differences of the gradient at two steps: only where they agree is there a number to compare with.

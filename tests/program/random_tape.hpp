@@ -20,8 +20,15 @@ struct RandomTape {
 template <class Real>
 Real some_number(Random& random, double special) {
   using Limits = std::numeric_limits<Real>;
-  static const std::vector<Real> edges = {0, Real(-0.0), 1, -1, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
-                                          Limits::denorm_min(), Limits::max()};
+  static const std::vector<Real> edges = {0,
+                                          Real(-0.0),
+                                          1,
+                                          -1,
+                                          Limits::infinity(),
+                                          -Limits::infinity(),
+                                          Limits::quiet_NaN(),
+                                          Limits::denorm_min(),
+                                          Limits::max()};
   if (random.chance(special)) return random.of(edges);
   const double x = random.chance(0.5) ? random.in(-2, 2) : random.in(0, 1);
   return static_cast<Real>(x);

@@ -23,8 +23,9 @@ struct Way {
   std::vector<std::size_t> cuts;  // ends of the calls
 
   std::string show() const {
-    std::string text = options.isa + ", " + std::to_string(options.lanes) + " lanes, " + std::to_string(options.threads) +
-                       " threads, " + std::to_string(samples) + " samples in " + (in_rows ? "rows" : "columns") + ", calls to";
+    std::string text = options.isa + ", " + std::to_string(options.lanes) + " lanes, " +
+                       std::to_string(options.threads) + " threads, " + std::to_string(samples) + " samples in " +
+                       (in_rows ? "rows" : "columns") + ", calls to";
     for (std::size_t cut : cuts) text += " " + std::to_string(cut);
     return text;
   }
@@ -53,13 +54,17 @@ template <class Real>
 class Table {
  public:
   Table(std::size_t samples, std::size_t items, bool in_rows)
-      : items_(items), samples_(samples), in_rows_(in_rows), numbers_(1 + samples * items, std::numeric_limits<Real>::quiet_NaN()) {}
+      : items_(items),
+        samples_(samples),
+        in_rows_(in_rows),
+        numbers_(1 + samples * items, std::numeric_limits<Real>::quiet_NaN()) {}
   Real& at(std::size_t sample, std::size_t item) {
     return numbers_[1 + (in_rows_ ? sample * items_ + item : item * samples_ + sample)];
   }
   Samples<Real> from(std::size_t sample) {
     if (numbers_.size() == 1) return in_rows_ ? rows(numbers_.data(), items_) : columns(numbers_.data(), samples_);
-    return in_rows_ ? rows(numbers_.data() + 1 + sample * items_, items_) : columns(numbers_.data() + 1 + sample, samples_);
+    return in_rows_ ? rows(numbers_.data() + 1 + sample * items_, items_)
+                    : columns(numbers_.data() + 1 + sample, samples_);
   }
 
  private:
@@ -92,8 +97,8 @@ void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, con
   const std::vector<Id> varying = varying_outputs(graph);
   const std::size_t n = way.samples, inputs = graph.inputs.size(), outputs = varying.size();
   BOOST_TEST_REQUIRE(program.outputs() == outputs);
-  Table<Real> x(n, inputs, way.in_rows), w(n, outputs, way.in_rows), y(n, outputs, way.in_rows), alone(n, outputs, way.in_rows),
-      g(n, differentiated.size(), way.in_rows);
+  Table<Real> x(n, inputs, way.in_rows), w(n, outputs, way.in_rows), y(n, outputs, way.in_rows),
+      alone(n, outputs, way.in_rows), g(n, differentiated.size(), way.in_rows);
   const double special = random.chance(0.3) ? 0.3 : 0.02;
   for (std::size_t e = 0; e < n; ++e) {
     for (std::size_t i = 0; i < inputs; ++i) x.at(e, i) = some_number<Real>(random, special);
@@ -118,8 +123,8 @@ void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, con
     graph.tape.forward();
     graph.tape.backward(seeds);
     const auto where = [&](const char* thing, std::size_t k, Real ours, Real eager) {
-      return what + ", sample " + std::to_string(e) + ", " + thing + " " + std::to_string(k) + ": " + show(ours) + ", eager " +
-             show(eager);
+      return what + ", sample " + std::to_string(e) + ", " + thing + " " + std::to_string(k) + ": " + show(ours) +
+             ", eager " + show(eager);
     };
     for (std::size_t k = 0; k < outputs; ++k) {
       const Real eager = graph.tape.value(varying[k]);
@@ -137,8 +142,8 @@ template <class Real>
 void random_graphs(std::size_t count) {
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 2 + sizeof(Real));
-    RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.02) ? 2000 : 1 + random.below(60), 0.3,
-                                               random.chance(0.3));
+    RandomTape<Real> graph =
+        random_tape<Real>(random, random.chance(0.02) ? 2000 : 1 + random.below(60), 0.3, random.chance(0.3));
     graph.tape.set_zero_rule(random.chance(0.2) ? ZeroRule::ieee : ZeroRule::exact);
     std::vector<Id> differentiated;
     for (Id id : graph.inputs)

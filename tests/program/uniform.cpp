@@ -35,8 +35,10 @@ Id nonlinear(NaiveTape<double>& tape, std::span<const Id> w, const std::vector<s
     first.push_back(tape.softplus(tape.mul(z, w[2])));
     second.push_back(tape.square(tape.sub(row[2], tape.mul(w[0], z))));
   }
-  const Id a = batch ? tape.sum_samples(first[0]) : tape.sum(first), b = batch ? tape.sum_samples(second[0]) : tape.sum(second);
-  return tape.add(tape.mul(tape.log(tape.add(a, scale)), tape.sqrt(tape.add(b, tape.constant(1)))), tape.mul(shift, w[2]));
+  const Id a = batch ? tape.sum_samples(first[0]) : tape.sum(first),
+           b = batch ? tape.sum_samples(second[0]) : tape.sum(second);
+  return tape.add(tape.mul(tape.log(tape.add(a, scale)), tape.sqrt(tape.add(b, tape.constant(1)))),
+                  tape.mul(shift, w[2]));
 }
 
 using Objective = Id (*)(NaiveTape<double>&, std::span<const Id>, const std::vector<std::vector<Id>>&, bool);
@@ -94,7 +96,9 @@ Result recorded(Objective objective, const Data& data) {
   return r;
 }
 
-void check_close(double a, double b, double scale) { BOOST_TEST_REQUIRE(std::fabs(a - b) <= 1e-12 * std::fmax(1, scale), a << " and " << b); }
+void check_close(double a, double b, double scale) {
+  BOOST_TEST_REQUIRE(std::fabs(a - b) <= 1e-12 * std::fmax(1, scale), a << " and " << b);
+}
 
 }  // namespace
 
@@ -111,8 +115,10 @@ BOOST_AUTO_TEST_CASE(objectives_equal_those_recorded_sample_by_sample) {
       const Data data(n);
       const Result ours = run(replay, data), eager = recorded(objective, data);
       check_close(ours.value, eager.value, std::fabs(eager.value));
-      for (std::size_t i = 0; i < features; ++i) check_close(ours.gradient[i], eager.gradient[i], static_cast<double>(n));
-      for (std::size_t k = 0; k < data.x.size(); ++k) check_close(ours.input_gradients[k], eager.input_gradients[k], 10);
+      for (std::size_t i = 0; i < features; ++i)
+        check_close(ours.gradient[i], eager.gradient[i], static_cast<double>(n));
+      for (std::size_t k = 0; k < data.x.size(); ++k)
+        check_close(ours.input_gradients[k], eager.input_gradients[k], 10);
       replay.values(n, data.inputs(), {});
       BOOST_TEST(same_bits(replay.uniform_outputs()[0], ours.value));
     }
@@ -131,9 +137,11 @@ BOOST_AUTO_TEST_CASE(sums_have_the_same_bits_however_they_are_computed, *uses_th
           for (const unsigned threads : {1u, 3u}) {
             Replay<double> replay(program, {std::string(name(isa)), threads, lanes, {}});
             const Result r = run(replay, data);
-            BOOST_TEST_REQUIRE(same_bits(r.value, expected.value), name(isa) << " " << lanes << " lanes, " << n << " samples");
+            BOOST_TEST_REQUIRE(same_bits(r.value, expected.value),
+                               name(isa) << " " << lanes << " lanes, " << n << " samples");
             for (std::size_t i = 0; i < features; ++i)
-              BOOST_TEST_REQUIRE(same_bits(r.gradient[i], expected.gradient[i]), name(isa) << " " << lanes << " lanes, " << n << " samples");
+              BOOST_TEST_REQUIRE(same_bits(r.gradient[i], expected.gradient[i]),
+                                 name(isa) << " " << lanes << " lanes, " << n << " samples");
             for (std::size_t k = 0; k < data.x.size(); ++k)
               BOOST_TEST_REQUIRE(same_bits(r.input_gradients[k], expected.input_gradients[k]));
           }
@@ -175,8 +183,10 @@ BOOST_AUTO_TEST_CASE(outputs_may_be_uniform_and_not) {
   BOOST_TEST(replay.program().uniform_outputs() == 3);
   const std::vector<double> inputs = {1, 2, 4}, weights = {1, 0, 1, 0, 1, 0}, uniform_weights = {10, 100, 1000};
   std::vector<double> values(6), gradients(3);
-  replay.vjp(3, rows(inputs.data(), 1), rows(weights.data(), 2), rows(values.data(), 2), rows(gradients.data(), 1), uniform_weights);
-  const std::vector<double> expected_values = {3, 7, 6, 7, 12, 7}, expected_uniform = {21, 3, 9}, expected_gradients = {33, 33, 33};
+  replay.vjp(3, rows(inputs.data(), 1), rows(weights.data(), 2), rows(values.data(), 2), rows(gradients.data(), 1),
+             uniform_weights);
+  const std::vector<double> expected_values = {3, 7, 6, 7, 12, 7}, expected_uniform = {21, 3, 9},
+                            expected_gradients = {33, 33, 33};
   BOOST_TEST(values == expected_values, boost::test_tools::per_element());
   BOOST_TEST(gradients == expected_gradients, boost::test_tools::per_element());
   for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(replay.uniform_outputs()[k] == expected_uniform[k]);
@@ -191,8 +201,10 @@ BOOST_AUTO_TEST_CASE(a_sum_of_the_same_pass_is_out_of_reach) {
   BOOST_CHECK_EXCEPTION(compile(tape, tape.sum_samples(mean)), Error, refused(ErrorCode::bad_argument));
   Replay<double> replay(compile(tape, mean));
   double number = 1;
-  BOOST_CHECK_EXCEPTION(replay.hessian(1, rows(&number, 1), {}, {}, rows(&number, 1)), Error, refused(ErrorCode::unsupported));
-  BOOST_CHECK_EXCEPTION(replay.set_parameters(std::span<const double>(&number, 1)), Error, refused(ErrorCode::bad_size));
+  BOOST_CHECK_EXCEPTION(replay.hessian(1, rows(&number, 1), {}, {}, rows(&number, 1)), Error,
+                        refused(ErrorCode::unsupported));
+  BOOST_CHECK_EXCEPTION(replay.set_parameters(std::span<const double>(&number, 1)), Error,
+                        refused(ErrorCode::bad_size));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

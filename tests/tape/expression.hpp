@@ -24,8 +24,7 @@ template <class Real>
 class Expression {
  public:
   /// Records `text` with its variables at `at`.
-  Expression(NaiveTape<Real>& tape, std::string_view text, std::span<const double> at)
-      : tape_(tape), text_(text) {
+  Expression(NaiveTape<Real>& tape, std::string_view text, std::span<const double> at) : tape_(tape), text_(text) {
     // Inputs come first, so that a replay can be given columns in their order.
     std::string letters;
     for (std::size_t i = 0; i < text.size(); ++i)
@@ -42,12 +41,15 @@ class Expression {
 
  private:
   bool is_variable(std::size_t i) const {
-    const auto letter = [&](std::size_t k) { return k < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[k])) || text_[k] == '_'); };
+    const auto letter = [&](std::size_t k) {
+      return k < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[k])) || text_[k] == '_');
+    };
     return std::isalpha(static_cast<unsigned char>(text_[i])) && !letter(i + 1) && (i == 0 || !letter(i - 1)) &&
            !(i + 1 < text_.size() && text_[i + 1] == '(');
   }
   void skip(std::string_view token) {
-    if (!text_.starts_with(token)) throw std::invalid_argument("expected " + std::string(token) + " before " + std::string(text_));
+    if (!text_.starts_with(token))
+      throw std::invalid_argument("expected " + std::string(token) + " before " + std::string(text_));
     text_.remove_prefix(token.size());
   }
   Id parse() {

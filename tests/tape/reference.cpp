@@ -84,7 +84,8 @@ std::size_t check_graph(std::uint64_t seed) {
     }
     const Linear l = linearise(record.op, x);
     for (std::uint32_t j = 0; j < outputs; ++j) {
-      const double error = ulp_error(tape.value(record.out + j), l.outputs[j], larger(abs(l.output_sizes[j]), abs(l.outputs[j])));
+      const double error =
+          ulp_error(tape.value(record.out + j), l.outputs[j], larger(abs(l.output_sizes[j]), abs(l.outputs[j])));
       BOOST_TEST(error <= (row.ulp + 0.5) * static_cast<double>(operands.size() + 1),
                  name(record.op) << " in graph " << seed << ": value " << show(tape.value(record.out + j)) << ", not "
                                  << l.outputs[j].to_double());
@@ -106,7 +107,9 @@ std::size_t check_graph(std::uint64_t seed) {
         errors[id] = errors[id] + errors[record.out + j] * larger(abs(p), abs(l.slope_sizes[j][i]));
       }
       // The partial, the product, and one addition; twice over, for what is of second order.
-      errors[id] = errors[id] + 2 * eps * ((2 * row.ulp_partials + 2 + static_cast<double>(operands.size())) * size + abs(adjoints[id]));
+      errors[id] =
+          errors[id] +
+          2 * eps * ((2 * row.ulp_partials + 2 + static_cast<double>(operands.size())) * size + abs(adjoints[id]));
     }
   }
   std::size_t count = 0;
@@ -114,8 +117,9 @@ std::size_t check_graph(std::uint64_t seed) {
     if (!judged[id] || adjoints[id].is_nan()) continue;
     ++count;
     const Big off = abs(Big(tape.grad(id)) - adjoints[id]);
-    BOOST_TEST((off <= errors[id] + 1e-250), "graph " << seed << ", adjoint " << id << ": " << show(tape.grad(id)) << ", not "
-                                                      << adjoints[id].to_double() << " +- " << errors[id].to_double());
+    BOOST_TEST((off <= errors[id] + 1e-250), "graph " << seed << ", adjoint " << id << ": " << show(tape.grad(id))
+                                                      << ", not " << adjoints[id].to_double() << " +- "
+                                                      << errors[id].to_double());
   }
   return count;
 }

@@ -24,7 +24,8 @@ struct Evaluation {
 template <class Real>
 std::vector<Seed<Real>> seeds_of(const RandomTape<Real>& graph) {
   std::vector<Seed<Real>> seeds;
-  for (std::size_t k = 0; k < graph.outputs.size(); ++k) seeds.push_back({graph.outputs[k], Real(1) - Real(0.75) * static_cast<Real>(k)});
+  for (std::size_t k = 0; k < graph.outputs.size(); ++k)
+    seeds.push_back({graph.outputs[k], Real(1) - Real(0.75) * static_cast<Real>(k)});
   return seeds;
 }
 
@@ -51,9 +52,10 @@ std::string origin(const TapeView<Real>& tape, Id id, const std::vector<Real>& v
     if (id < record.out || id >= record.out + outputs) continue;
     std::string text = std::string(row.name) + "(";
     const Id fixed[] = {record.a, record.b, record.c};
-    const std::span<const Id> operands =
-        row.arity == 0 ? tape.operands.subspan(record.a, record.b) : std::span(fixed, static_cast<std::size_t>(row.arity));
-    for (Id operand : operands) text += (text.back() == '(' ? "" : ", ") + std::to_string(operand) + ": " + show(values[operand]);
+    const std::span<const Id> operands = row.arity == 0 ? tape.operands.subspan(record.a, record.b)
+                                                        : std::span(fixed, static_cast<std::size_t>(row.arity));
+    for (Id operand : operands)
+      text += (text.back() == '(' ? "" : ", ") + std::to_string(operand) + ": " + show(values[operand]);
     return text + "), output " + std::to_string(id - record.out);
   }
   return "an input or a constant";
@@ -61,12 +63,13 @@ std::string origin(const TapeView<Real>& tape, Id id, const std::vector<Real>& v
 
 /// Complains about the first op, in the order of the sweeps, whose bits differ.
 template <class Real, class Value, class Adjoint>
-bool same(const TapeView<Real>& tape, const Evaluation<Real>& expected, Value value, Adjoint adjoint, const std::string& where) {
+bool same(const TapeView<Real>& tape, const Evaluation<Real>& expected, Value value, Adjoint adjoint,
+          const std::string& where) {
   const std::size_t n = expected.values.size();
   for (Id id = 0; id < n; ++id)
     if (!same_bits(value(id), expected.values[id])) {
-      BOOST_ERROR(where << ": value " << id << " first differs: " << show(value(id)) << " instead of " << show(expected.values[id])
-                        << " from " << origin(tape, id, expected.values));
+      BOOST_ERROR(where << ": value " << id << " first differs: " << show(value(id)) << " instead of "
+                        << show(expected.values[id]) << " from " << origin(tape, id, expected.values));
       return false;
     }
   for (Id id = static_cast<Id>(n); id-- > 0;)
@@ -85,13 +88,22 @@ bool same_plain(RandomTape<Real>& graph, const Evaluation<Real>& expected, const
   const TapeView<Real> tape = graph.tape.view();
   std::vector<Real> values(expected.values), adjoints(values.size(), Real(-0.0)), scratch(4096);
   for (const OpRecord& record : tape.ops) values[record.out] = 77;
-  const kernels::Sweep<Real> sweep{tape.ops.data(), tape.ops.size(),  tape.operands.data(), values.data(),
-                                   adjoints.data(), scratch.data(), 1, graph.tape.zero_rule() == ZeroRule::ieee, nullptr};
+  const kernels::Sweep<Real> sweep{tape.ops.data(),
+                                   tape.ops.size(),
+                                   tape.operands.data(),
+                                   values.data(),
+                                   adjoints.data(),
+                                   scratch.data(),
+                                   1,
+                                   graph.tape.zero_rule() == ZeroRule::ieee,
+                                   nullptr};
   const kernels::Backend<Real>& plain = *backends<Real>().front().backend;
   plain.forward(sweep);
   for (const Seed<Real>& seed : seeds_of(graph)) adjoints[seed.id] += seed.weight;
   plain.backward(sweep);
-  return same(tape, expected, [&](Id id) { return values[id]; }, [&](Id id) { return adjoints[id] + Real(0); }, where + ", plain scalar");
+  return same(
+      tape, expected, [&](Id id) { return values[id]; }, [&](Id id) { return adjoints[id] + Real(0); },
+      where + ", plain scalar");
 }
 
 template <class Real>
@@ -110,7 +122,8 @@ bool check_graph(std::uint64_t seed) {
   do width = std::size_t(8) << random.below(5);
   while (width > 512 / sizeof(Real) || width % static_cast<std::size_t>(kernels::backend<Real>(isa).lanes) != 0);
   const std::string where = std::string(precision_name<Real>()) + ", graph " + std::to_string(seed) + ", " +
-                            std::string(name(isa)) + ", blocks of " + std::to_string(width) + ", batch of " + std::to_string(batch);
+                            std::string(name(isa)) + ", blocks of " + std::to_string(width) + ", batch of " +
+                            std::to_string(batch);
 
   // Recording itself gave these numbers first.
   {
@@ -119,7 +132,8 @@ bool check_graph(std::uint64_t seed) {
     graph.tape.forward();
     for (Id id = 0; id < graph.tape.size(); ++id)
       if (!same_bits(recorded[id], graph.tape.value(id))) {
-        BOOST_ERROR(where << ": replay of the tape differs from its recording at " << origin(graph.tape.view(), id, recorded));
+        BOOST_ERROR(where << ": replay of the tape differs from its recording at "
+                          << origin(graph.tape.view(), id, recorded));
         return false;
       }
   }
@@ -135,7 +149,8 @@ bool check_graph(std::uint64_t seed) {
     // Any split: a block needn't be full.
     const std::size_t count = std::min(batch - first, random.chance(0.3) ? 1 + random.below(width) : width);
     for (std::size_t i = 0; i < x.size(); ++i)
-      std::copy_n(x[i].begin() + static_cast<std::ptrdiff_t>(first), count, block.begin() + static_cast<std::ptrdiff_t>(i * width));
+      std::copy_n(x[i].begin() + static_cast<std::ptrdiff_t>(first), count,
+                  block.begin() + static_cast<std::ptrdiff_t>(i * width));
     replay.load(block.data(), width, count);
     replay.forward();
     replay.backward(seeds);
@@ -144,9 +159,10 @@ bool check_graph(std::uint64_t seed) {
       std::vector<Real> inputs;
       for (const auto& column : x) inputs.push_back(column[first + lane]);
       const Evaluation<Real> expected = on_tape(graph, inputs);
-      if (!same(graph.tape.view(), expected, [&](Id id) { return replay.values(id)[lane]; },
-                [&](Id id) { return replay.adjoints(id)[lane] + Real(0); },
-                where + ", evaluation " + std::to_string(first + lane)))
+      if (!same(
+              graph.tape.view(), expected, [&](Id id) { return replay.values(id)[lane]; },
+              [&](Id id) { return replay.adjoints(id)[lane] + Real(0); },
+              where + ", evaluation " + std::to_string(first + lane)))
         return false;
       if (!ieee && first == 0 && !same_plain(graph, expected, where)) return false;
     }

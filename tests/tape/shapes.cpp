@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(the_ieee_rule_multiplies) {
     tape.set_zero_rule(rule);
     const Id x = tape.input(0), c = tape.constant(0), z = tape.input(2);
     const Id root = tape.sqrt(x);
-    const Id off = tape.mul(root, c);         // adjoint of root: 1 * 0, then 0 * inf
-    const Id dead = tape.log(x);              // nothing depends on it
-    const Id passive = tape.sqrt(c);          // depends on no input
+    const Id off = tape.mul(root, c);  // adjoint of root: 1 * 0, then 0 * inf
+    const Id dead = tape.log(x);       // nothing depends on it
+    const Id passive = tape.sqrt(c);   // depends on no input
     const Id y = tape.sum(std::vector<Id>{off, passive, z});
     tape.log(dead);
     tape.backward(y);

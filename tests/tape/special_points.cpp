@@ -36,8 +36,9 @@ void check(const SpecialPoint& point, const Result<Real>& got, const std::string
     if (std::isinf(expected) || expected == 0) return g == static_cast<Real>(expected);
     return std::fabs(static_cast<double>(g) - expected) <= tolerance * std::fabs(expected);
   };
-  BOOST_TEST((near(got.value, point.value) && (point.value != 0 || std::signbit(got.value) == std::signbit(point.value))),
-             where << ": value " << show(got.value) << ", not " << show(point.value));
+  BOOST_TEST(
+      (near(got.value, point.value) && (point.value != 0 || std::signbit(got.value) == std::signbit(point.value))),
+      where << ": value " << show(got.value) << ", not " << show(point.value));
   for (std::size_t i = 0; i < point.slopes.size(); ++i)
     BOOST_TEST((near(got.slopes[i], point.slopes[i]) && !(got.slopes[i] == 0 && std::signbit(got.slopes[i]))),
                where << ": slope " << i << " is " << show(got.slopes[i]) << ", not " << show(point.slopes[i]));
@@ -81,7 +82,9 @@ void run(const SpecialPoint& point) {
         std::vector<Real> columns;
         for (double x : point.at)
           for (std::size_t lane = 0; lane < 16; ++lane)
-            columns.push_back(lane == place ? static_cast<Real>(x) : lane % 5 == 3 ? std::nanf("") : Real(0.3 * static_cast<double>(lane) - 2));
+            columns.push_back(lane == place   ? static_cast<Real>(x)
+                              : lane % 5 == 3 ? std::nanf("")
+                                              : Real(0.3 * static_cast<double>(lane) - 2));
         replay.load(columns.data(), 16, 16);
         replay.forward();
         const Seed<Real> seed{g.output(), 1};

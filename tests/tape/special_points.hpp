@@ -89,6 +89,7 @@ inline const std::vector<SpecialPoint>& special_points() {
     {"logsumexp(a, b, c)", {-inf, -inf, -inf}, -inf, {0, 0, 0}, "of nothing but -inf: 0, never NaN"},
     {"logsumexp(x, x)", {3}, 3.6931471805599454, {1}, "one variable in all slots"},
     // ---- infinite slopes are signed ----
+    {"sum_samples(x)", {inf}, inf, {1}, "of one sample: that sample"},
     {"sqrt(x)", {-1}, nan, {nan}, "outside the domain"},
     {"sqrt(x)", {inf}, inf, {0}, "limit"},
     {"cbrt(x)", {0}, 0, {inf}, "+inf from both sides"},

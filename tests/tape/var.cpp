@@ -68,8 +68,10 @@ BOOST_AUTO_TEST_CASE(templated_code_gives_value_and_gradient) {
   backward(f);
   const double h = 1e-6;
   BOOST_TEST(value(f) == model(1.25, -0.75), boost::test_tools::tolerance(1e-15));
-  BOOST_TEST(grad(x) == (model(1.25 + h, -0.75) - model(1.25 - h, -0.75)) / (2 * h), boost::test_tools::tolerance(1e-7));
-  BOOST_TEST(grad(y) == (model(1.25, -0.75 + h) - model(1.25, -0.75 - h)) / (2 * h), boost::test_tools::tolerance(1e-7));
+  BOOST_TEST(grad(x) == (model(1.25 + h, -0.75) - model(1.25 - h, -0.75)) / (2 * h),
+             boost::test_tools::tolerance(1e-7));
+  BOOST_TEST(grad(y) == (model(1.25, -0.75 + h) - model(1.25, -0.75 - h)) / (2 * h),
+             boost::test_tools::tolerance(1e-7));
 }
 
 BOOST_AUTO_TEST_CASE(every_row_is_a_function_with_the_bits_of_the_tape) {
@@ -199,9 +201,7 @@ BOOST_AUTO_TEST_CASE(epochs_through_many_rewinds) {
   };
   for (int step = 0; step < 4000; ++step) {
     switch (random(4)) {
-      case 0:
-        marks.emplace_back(tape.mark(), alive.size());
-        break;
+      case 0: marks.emplace_back(tape.mark(), alive.size()); break;
       case 1:
         if (!marks.empty()) {
           const std::size_t k = marks.size() - 1 - random(std::min<std::size_t>(marks.size(), 3));
@@ -211,8 +211,7 @@ BOOST_AUTO_TEST_CASE(epochs_through_many_rewinds) {
           marks.resize(k);
         }
         break;
-      default:
-        alive.push_back(input(tape, step));
+      default: alive.push_back(input(tape, step));
     }
     for (int probe = 0; probe < 3; ++probe) {
       if (!alive.empty()) {

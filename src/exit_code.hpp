@@ -9,9 +9,8 @@ namespace wengert::command {
 // Stopped by a signal, the command exits with 128 + its number, as a shell would say: 130 for Ctrl-C, 143 for TERM.
 enum ExitCode : int {
   ok = 0,
-  wrong = 1,   ///< a result is wrong (verification), or the reader of our output went away
+  failed = 1,  ///< a result is wrong, or it can't be done here: files, memory, instruction set, a reader that went away
   usage = 2,   ///< the command line is wrong
-  failed = 3,  ///< it can't be done here: instruction set, memory, files
 };
 
 /// Ends the command: `what()` is the one line that the user reads on standard error (nothing if it is empty).

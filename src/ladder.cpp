@@ -209,8 +209,7 @@ int verdict(const bench::Run& run) {
   for (const bench::Row& row : run.rows) {
     if (row.status != bench::Status::wrong && row.status != bench::Status::failed) continue;
     complain(fmt::format("{} {}: {}", row.level, bench::name(row.status), row.problem));
-    if (row.status == bench::Status::wrong) code = ExitCode::wrong;
-    else if (code == ExitCode::ok) code = ExitCode::failed;
+    code = ExitCode::failed;
   }
   if (const int signal = stop_signal()) return 128 + signal;
   return code;

@@ -46,8 +46,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done, 1 a result is wrong, 2 the command line is wrong, 3 it can't be done here (memory, files,\n"
-      "instruction set), 130 or 143 stopped by a signal.\n\n"
+      "Exit codes: 0 done, 1 a result is wrong or it can't be done here (files, memory, instruction set), 2 the command\n"
+      "line is wrong, 130 or 143 stopped by a signal.\n\n"
       "Examples:\n"
       "  wengert ladder                        the ladder v0 to v4 on its default workload, in half a minute\n"
       "  wengert verify --levels all           is every level right?\n"

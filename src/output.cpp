@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void cannot(const char* verb, const fs::path& path, int error) {
-  throw Failure(error == EPIPE ? ExitCode::wrong : ExitCode::failed,
+  throw Failure(ExitCode::failed,
                 error == EPIPE ? "" : fmt::format("can't {} {}: {}", verb, path.string(), std::strerror(error)));
 }
 

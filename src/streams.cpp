@@ -35,7 +35,7 @@ void print(Stream stream, std::string_view text) {
       text.remove_prefix(std::size_t(written));
     } else if (errno != EINTR) {
       if (stream == Stream::error) return;
-      if (errno == EPIPE) throw Failure(ExitCode::wrong, "");
+      if (errno == EPIPE) throw Failure(ExitCode::failed, "");
       throw Failure(ExitCode::failed, fmt::format("can't write to standard output: {}", std::strerror(errno)));
     }
   }

@@ -44,14 +44,14 @@ int verify(const bench::LadderOptions& options) {
         print(Stream::out, passed(*level, found, std::numeric_limits<Real>::epsilon()));
       } else {
         print(Stream::out, refuted(*level, found));
-        code = ExitCode::wrong;
+        code = ExitCode::failed;
       }
     } catch (const Failure&) {
       throw;
     } catch (const Error& error) {
       if (error.code() == ErrorCode::bad_argument) throw;
       complain(fmt::format("{} failed: {}", level->name, error.what()));
-      if (code == ExitCode::ok) code = ExitCode::failed;
+      code = ExitCode::failed;
     }
   }
   return code;

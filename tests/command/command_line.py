@@ -85,7 +85,7 @@ def usage(tap):
             done = run("ladder", *QUICK, "--levels", "v3", "--isa", isa, "--csv", "-")
             tap.check(f"--isa {isa}", expect((done.returncode == 0, done.stderr), (f",{isa}," in done.stdout, done.stdout)))
         else:
-            tap.check(f"--isa {isa}, which this CPU lacks", ends(run("ladder", *QUICK, "--isa", isa), 3, isa))
+            tap.check(f"--isa {isa}, which this CPU lacks", ends(run("ladder", *QUICK, "--isa", isa), 1, isa))
 
 
 def cores(tap):
@@ -149,13 +149,13 @@ def bad_places(tap, folder, out):
     file.write_text("mine")
     before = time.monotonic()
     slow = ["--ops", "10000", "--iterations", "1000000"]  # hours: it must not begin
-    tap.check("--out is a file", ends(run("ladder", *slow, "--out", file), 3, str(file)))
-    tap.check("--out is below a file", ends(run("ladder", *slow, "--out", file / "x"), 3, str(file)))
-    tap.check("--out in a place that takes no folders", ends(run("ladder", *slow, "--out", "/proc/wengert"), 3, "/proc/wengert"))
+    tap.check("--out is a file", ends(run("ladder", *slow, "--out", file), 1, str(file)))
+    tap.check("--out is below a file", ends(run("ladder", *slow, "--out", file / "x"), 1, str(file)))
+    tap.check("--out in a place that takes no folders", ends(run("ladder", *slow, "--out", "/proc/wengert"), 1, "/proc/wengert"))
     tap.check("--out has a folder where a report belongs",
-              (out.parent / "odd" / "meta.json").mkdir(parents=True) or ends(run("ladder", *slow, "--out", out.parent / "odd"), 3, "meta.json"))
-    tap.check("--csv is a folder", ends(run("ladder", *slow, "--csv", folder), 3, str(folder)))
-    tap.check("--csv in a folder that isn't there", ends(run("ladder", *slow, "--csv", folder / "no" / "x.csv"), 3, "x.csv"))
+              (out.parent / "odd" / "meta.json").mkdir(parents=True) or ends(run("ladder", *slow, "--out", out.parent / "odd"), 1, "meta.json"))
+    tap.check("--csv is a folder", ends(run("ladder", *slow, "--csv", folder), 1, str(folder)))
+    tap.check("--csv in a folder that isn't there", ends(run("ladder", *slow, "--csv", folder / "no" / "x.csv"), 1, "x.csv"))
     tap.check("all of that before the run", expect((time.monotonic() - before < 60, "it took too long")))
     tap.check("the file is as it was", expect((file.read_text() == "mine", file.read_text())))
     locked = folder / "locked"
@@ -163,7 +163,7 @@ def bad_places(tap, folder, out):
     if os.geteuid() == 0:
         tap.skip("--out can't be written to", "root writes everywhere")
     else:
-        tap.check("--out can't be written to", ends(run("ladder", *slow, "--out", locked), 3, str(locked)))
+        tap.check("--out can't be written to", ends(run("ladder", *slow, "--out", locked), 1, str(locked)))
 
 
 def full_disk(tap, folder, out):
@@ -173,16 +173,16 @@ def full_disk(tap, folder, out):
         table = expect(("ns/op" in done.stdout, "the table is lost too"))
         now = expect((sorted(os.listdir(out)) == REPORT, os.listdir(out)),
                      (all((out / n).read_bytes() == earlier[n] for n in REPORT), "the earlier report was touched"))
-        return "\n".join(filter(None, (ends(done, 3, *words), table, now)))
+        return "\n".join(filter(None, (ends(done, 1, *words), table, now)))
 
     # A file size limit, below the longest of the three files and above the shortest.
     limit = sorted(len(text) for text in earlier.values())[0] + 10
     done = run("ladder", *QUICK, "--out", out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     tap.check("no room for a report: the earlier one is intact", intact(done, "can't write"))
-    tap.check("--csv /dev/full", ends(run("ladder", *QUICK, "--csv", "/dev/full"), 3, "/dev/full", "No space left"))
+    tap.check("--csv /dev/full", ends(run("ladder", *QUICK, "--csv", "/dev/full"), 1, "/dev/full", "No space left"))
     with open("/dev/full", "w") as full:
-        tap.check("list > /dev/full", ends(run("list", stdout=full), 3, "No space left"))
-        tap.check("ladder > /dev/full", ends(run("ladder", *QUICK, "--levels", "v2", stdout=full), 3, "No space left"))
+        tap.check("list > /dev/full", ends(run("list", stdout=full), 1, "No space left"))
+        tap.check("ladder > /dev/full", ends(run("ladder", *QUICK, "--levels", "v2", stdout=full), 1, "No space left"))
     disk = folder / "disk"
     disk.mkdir()
     mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", disk],
@@ -193,7 +193,7 @@ def full_disk(tap, folder, out):
     try:
         done = run("ladder", *QUICK, "--out", disk)
         tap.check("a full file system", "\n".join(filter(None, (
-            ends(done, 3, "No space left"), expect((os.listdir(disk) == [], os.listdir(disk)))))))
+            ends(done, 1, "No space left"), expect((os.listdir(disk) == [], os.listdir(disk)))))))
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -207,7 +207,7 @@ def closed_pipes(tap):
         os.close(writer)
         tap.check(f"nobody reads: {' '.join(arguments)}", expect((done.returncode == 1, done.returncode), (not done.stderr, done.stderr)))
     closed = subprocess.run(["sh", "-c", '"$0" list >&-', WENGERT], stderr=subprocess.PIPE, text=True)
-    tap.check("standard output is closed", ends(closed, 3, "standard output"))
+    tap.check("standard output is closed", ends(closed, 1, "standard output"))
 
 
 def on_terminal(arguments, env=(), until=None, send=None):
@@ -262,7 +262,7 @@ def stopped(tap, folder, out):
 
 
 def memory(tap):
-    tap.check("a batch beyond all memory", ends(run("ladder", "--iterations", "100000000000"), 3, "GB"))
+    tap.check("a batch beyond all memory", ends(run("ladder", "--iterations", "100000000000"), 1, "GB"))
     if "-fsanitize" in json.dumps(json.loads(run("info", "--json").stdout)["build"]):
         tap.skip("a level beyond the memory there is", "sanitizers take too much of it")
         return
@@ -274,7 +274,7 @@ def memory(tap):
                "--repetitions", "1", "--csv", "-", preexec_fn=little)
     rows = {row["level"]: row["status"] for row in csv.DictReader(done.stdout.splitlines())}
     tap.check("a level beyond the memory there is",
-              expect((done.returncode == 3, done), (rows == {"v2": "complete", "v3": "failed"}, rows),
+              expect((done.returncode == 1, done), (rows == {"v2": "complete", "v3": "failed"}, rows),
                      (re.search(r"wengert: v3 failed: .*\d (bytes|GB)", done.stderr), done.stderr)))
 
 

@@ -314,7 +314,7 @@ WENGERT_INLINE bool nary_part(const Addresses<V, most>& at, std::size_t w) {
   unrolled<(n - 1) / 2>([&](auto i) __attribute__((always_inline)) {
     bad = bad | nan_in_either(r.contribution[2 * i + 1], r.contribution[2 * i + 2 < n ? 2 * i + 2 : n - 1]);
   });
-  if (any(bad)) [[unlikely]]
+  if (zero_rule && any(bad)) [[unlikely]]
     return false;
   unrolled<n>([&](auto i) __attribute__((always_inline)) {
     r.contribution[i] = at.load(words.sources + i, w) + r.contribution[i];

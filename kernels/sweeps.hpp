@@ -126,11 +126,10 @@ WENGERT_INLINE void nary_of(const Reals<V>& s, const OpRecord& r) {
     for (Count i = 0; i < fixed; ++i) ids[i] = operands[i];
     operands = ids;
   }
-  NaryIo<V, fixed> io{operands, s.values, s.adjoints, s.scratch, r.b, r.out, W, s.ieee};
   for (std::size_t w = 0; w < W; w += V::lanes) {
+    const NaryIo<V, fixed> io{operands, s.values + w, s.adjoints + w, s.scratch + w, r.b, r.out, W, s.ieee};
     if constexpr (forward) Row::template forward<V>(io);
     else Row::template backward<V>(io);
-    io.values += V::lanes, io.adjoints += V::lanes, io.room += V::lanes;
   }
 }
 

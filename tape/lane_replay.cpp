@@ -34,7 +34,7 @@ LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t l
   try {
     values_.resize(slots);
     adjoints_.resize(slots);
-    scratch_.resize(longest * lanes_);
+    scratch_.resize(std::max<std::size_t>(longest, 1) * lanes_);
   } catch (const std::exception&) {
     throw Error(ErrorCode::out_of_memory, "a block of " + std::to_string(lanes_) + " lanes over " +
                                               std::to_string(tape_.values.size()) + " variables needs " +

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(the_command_names_level_node_and_both_numbers_and_exits_wit
   o.levels = {&level("v3"), &wrong};
   int code = -1;
   const std::string text = written(1, [&] { code = command::verify_levels(o); });
-  BOOST_TEST(code == command::ExitCode::wrong);
+  BOOST_TEST(code == command::ExitCode::failed);
   BOOST_TEST(text.find("v3         ok ") == 0u);
   BOOST_TEST(text.find("faulty     WRONG   evaluation 0, value of node 100 (softplus): 1234.5 instead of 0.") !=
              std::string::npos);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_level_is_not_timed_and_the_others_are) {
   BOOST_TEST(std::isnan(figures(run, 1).speedup_first.value));
   int code = -1;
   const std::string text = written(2, [&] { code = command::verdict(run); });
-  BOOST_TEST(code == command::ExitCode::wrong);
+  BOOST_TEST(code == command::ExitCode::failed);
   BOOST_TEST(text.find("wengert: faulty wrong: evaluation 0, value of the output: ") == 0u);
 }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "src/exit_code.hpp"
+#include "tape/temporary_file.hpp"
 
 namespace wengert::command {
 namespace {
@@ -20,47 +21,13 @@ namespace fs = std::filesystem;
                 error == EPIPE ? "" : fmt::format("can't {} {}: {}", verb, path.string(), std::strerror(error)));
 }
 
-/// A file of this process beside the one that it will replace, gone with this object unless it was renamed.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& target)
-      : path_(target.parent_path() / fmt::format(".{}.{}", target.filename().string(), getpid())) {
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) cannot("write", target, errno);
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::move(other.path_)),
-        descriptor_(std::exchange(other.descriptor_, -1)),
-        live_(std::exchange(other.live_, false)) {}
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (live_) unlink(path_.c_str());
-  }
-
-  int descriptor() const { return descriptor_; }
-
-  /// On the disk for certain, or an error: many file systems only find out now that there is no room.
-  void finish(const fs::path& target) {
-    if (fsync(descriptor_) != 0) cannot("write", target, errno);
-    if (close(std::exchange(descriptor_, -1)) != 0) cannot("write", target, errno);
-  }
-
-  void become(const fs::path& target) {
-    if (rename(path_.c_str(), target.c_str()) != 0) cannot("write", target, errno);
-    live_ = false;
-  }
-
- private:
-  fs::path path_;
-  int descriptor_;
-  bool live_ = true;
-};
-
-void write_all(int descriptor, std::string_view text, const fs::path& target) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written >= 0) text.remove_prefix(std::size_t(written));
-    else if (errno != EINTR) cannot("write", target, errno);
+/// Runs it; what the system refuses is a Failure.
+template <class Do>
+decltype(auto) attempt(const fs::path& target, Do&& action) {
+  try {
+    return action();
+  } catch (const std::system_error& error) {
+    cannot("write", target, error.code().value());
   }
 }
 
@@ -75,7 +42,7 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   if (fs::is_directory(status)) cannot("write", path_, EISDIR);
   special_ = fs::exists(status) && !fs::is_regular_file(status);
   if (fs::exists(status) && access(path_.c_str(), W_OK) != 0) cannot("write", path_, errno);
-  if (!special_) TemporaryFile probe(path_);
+  if (!special_) attempt(path_, [&] { TemporaryFile probe(path_); });
 }
 
 void make_folder(const fs::path& folder) {
@@ -87,25 +54,29 @@ void make_folder(const fs::path& folder) {
 
 void write_files(std::span<const std::pair<OutputFile, std::string>> files) {
   std::vector<std::pair<TemporaryFile, const fs::path*>> written;
-  for (const auto& [file, text] : files) {
+  for (const auto& entry : files) {
+    const OutputFile& file = entry.first;
+    const std::string& text = entry.second;
     if (file.special_) {
       const int descriptor = open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
       if (descriptor < 0) cannot("write", file.path_, errno);
       try {
-        write_all(descriptor, text, file.path_);
+        attempt(file.path_, [&] { write_all(descriptor, text); });
       } catch (...) {
         close(descriptor);
         throw;
       }
       if (close(descriptor) != 0) cannot("write", file.path_, errno);
     } else {
-      TemporaryFile temporary(file.path_);
-      write_all(temporary.descriptor(), text, file.path_);
-      temporary.finish(file.path_);
-      written.emplace_back(std::move(temporary), &file.path_);
+      attempt(file.path_, [&] {
+        TemporaryFile temporary(file.path_);
+        temporary.write(text);
+        temporary.finish();
+        written.emplace_back(std::move(temporary), &file.path_);
+      });
     }
   }
-  for (auto& [temporary, target] : written) temporary.become(*target);
+  for (auto& entry : written) attempt(*entry.second, [&] { entry.first.become(); });
 }
 
 }  // namespace wengert::command

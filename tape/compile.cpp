@@ -191,6 +191,7 @@ class Compilation {
   }
 
   void finish() {
+    data_->source = source_of(tape_, s_, outputs_, std::span<const Id>(differentiated_));
     std::vector<Id> inputs;
     for (Id id : tape_.inputs)
       if (!parameter(id)) inputs.push_back(id);
@@ -222,6 +223,7 @@ class Compilation {
     n.value_slots = data_->gradient.kept;
     n.working_slots = data_->gradient.slots - data_->gradient.kept;
     n.slots_for_values = data_->values.slots;
+    n.bytes = data_->source.bytes();
     const Uniform<Real>& uniform = data_->uniform;
     for (const Code* code :
          std::initializer_list<const Code*>{&data_->values_code, &data_->forward, &data_->backward, &uniform.prologue,
@@ -279,8 +281,7 @@ std::string Program<Real>::describe() const {
          " without derivatives\n" + s(n.forward_instructions) + " forward instructions in " + s(n.forward_runs) +
          " runs, " + s(n.backward_instructions) + " backward in " + s(n.backward_runs) + "\n" + s(n.variables) +
          " variables: " + s(n.value_slots) + " slots for values that backward reads, " + s(n.working_slots) +
-         " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) +
-         " bytes of instructions\n";
+         " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) + " bytes\n";
 }
 
 template class Program<double>;

@@ -10,6 +10,10 @@
 namespace wengert::plan {
 namespace {
 
+/// Places of a hash table that are looked at before something is taken for new: linear time also where somebody chose
+/// numbers and ids for their hashes. A repeat that is missed for that is computed twice, to the same bits.
+constexpr std::size_t most_probes = 256;
+
 /// Finds an earlier op that computes the same: a hash table of op numbers, open addressing.
 template <class Real>
 class Repeats {
@@ -20,10 +24,12 @@ class Repeats {
   /// The first op like this one, which is itself if it is new.
   std::uint32_t first_like(std::uint32_t op) {
     const std::size_t mask = table_.size() - 1;
-    for (std::size_t at = hash(op) & mask;; at = (at + 1) & mask) {
+    std::size_t at = hash(op) & mask;
+    for (std::size_t probe = 0; probe < most_probes; ++probe, at = (at + 1) & mask) {
       if (table_[at] == none) return table_[at] = op;
       if (alike(table_[at], op)) return table_[at];
     }
+    return op;
   }
 
  private:
@@ -59,10 +65,11 @@ class Constants {
   Id first_like(std::span<const Real> values, Id id) {
     const std::size_t mask = table_.size() - 1;
     std::size_t at = static_cast<std::size_t>(bits(values[id]) * 0x9e3779b97f4a7c15u >> 20) & mask;
-    for (;; at = (at + 1) & mask) {
+    for (std::size_t probe = 0; probe < most_probes; ++probe, at = (at + 1) & mask) {
       if (table_[at] == no_id) return table_[at] = id;
       if (bits(values[table_[at]]) == bits(values[id])) return table_[at];
     }
+    return id;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tape/source.hpp"
 #include "wengert/program.hpp"
 
 namespace wengert::plan {
@@ -83,6 +84,8 @@ struct ProgramData {
   std::vector<Slot> totals;     ///< adjoints of uniform variables, one per sample, to be summed
 
   Uniform<Real> uniform;
+
+  Source<Real> source;
 };
 
 }  // namespace wengert::plan

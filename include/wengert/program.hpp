@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -85,6 +86,11 @@ class WENGERT_API Program {
   /// The same for second derivatives of any weighted sum of the outputs: symmetric, one row and column per differentiated input.
   /// An op with a kink counts as curved. Takes a pass for every 64 inputs.
   SparsityPattern hessian_sparsity() const;
+
+  /// Writes it down, to be read by `load_program` on any machine (wengert/serialize.hpp). The file appears under its name
+  /// as a whole or not at all. Throws bad_file where it can't be written.
+  void save(const std::string& path) const;
+  void save(std::ostream& stream) const;
 
   explicit Program(std::shared_ptr<const plan::ProgramData<Real>> data) : data_(std::move(data)) {}
   const plan::ProgramData<Real>& data() const { return *data_; }

@@ -11,6 +11,7 @@
 #include "wengert/ops.hpp"
 #include "wengert/program.hpp"
 #include "wengert/replay.hpp"
+#include "wengert/serialize.hpp"
 #include "wengert/tape.hpp"
 #include "wengert/var.hpp"
 #include "wengert/version.hpp"

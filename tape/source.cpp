@@ -1,0 +1,74 @@
+#include "tape/source.hpp"
+
+#include "tape/compile.hpp"
+#include "tape/records.hpp"
+
+namespace wengert::plan {
+
+template <class Real>
+Source<Real> source_of(const TapeView<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
+                       std::span<const Id> differentiated) {
+  Source<Real> source;
+  std::vector<Id> place(tape.values.size(), no_id);
+  Id next = 0;
+  source.inputs.reserve(tape.inputs.size());
+  for (Id id : tape.inputs) {
+    place[id] = next++;
+    source.inputs.push_back(tape.values[id]);
+  }
+  for (Id id : tape.parameters) source.parameters.push_back(place[id]);
+  for (Id id : tape.constants) {
+    if (!simplified.is(id, Simplified::live)) continue;
+    place[id] = next++;
+    source.constants.push_back(tape.values[id]);
+  }
+  // Counted first: the list is kept for as long as the program is.
+  std::size_t words = 0;
+  for (const OpRecord& record : tape.ops)
+    if (simplified.is(record.out, Simplified::live))
+      words += 1 + (info(record.op).arity == 0) + operands_of(tape, record).size();
+  source.words.reserve(words);
+  for (const OpRecord& record : tape.ops) {
+    if (!simplified.is(record.out, Simplified::live)) continue;
+    ++source.ops;
+    for (Id j = 0; j < outputs_of(record); ++j) place[record.out + j] = next++;
+    source.words.push_back(static_cast<std::uint32_t>(record.op));
+    const Operands operands = operands_of(tape, record);
+    if (info(record.op).arity == 0) source.words.push_back(static_cast<std::uint32_t>(operands.size()));
+    for (Id id : operands) source.words.push_back(place[id]);
+  }
+  for (Id id : outputs) source.outputs.push_back(place[id]);
+  for (Id id : differentiated) source.differentiated.push_back(place[id]);
+  return source;
+}
+
+template <class Real>
+NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule) {
+  NaiveTape<Real> tape;
+  tape.set_zero_rule(zero_rule);
+  std::size_t parameter = 0;
+  for (std::size_t i = 0; i < source.inputs.size(); ++i) {
+    if (parameter < source.parameters.size() && source.parameters[parameter] == i) {
+      tape.parameter(source.inputs[i]);
+      ++parameter;
+    } else {
+      tape.input(source.inputs[i]);
+    }
+  }
+  for (Real constant : source.constants) tape.constant(constant);
+  const std::uint32_t* word = source.words.data();
+  for (std::size_t k = 0; k < source.ops; ++k) {
+    const Op op = static_cast<Op>(*word++);
+    const std::size_t operands = info(op).arity == 0 ? *word++ : static_cast<std::size_t>(info(op).arity);
+    tape.record(op, {word, operands});
+    word += operands;
+  }
+  return tape;
+}
+
+template Source<double> source_of(const TapeView<double>&, const Simplified&, std::span<const Id>, std::span<const Id>);
+template Source<float> source_of(const TapeView<float>&, const Simplified&, std::span<const Id>, std::span<const Id>);
+template NaiveTape<double> record(const Source<double>&, ZeroRule);
+template NaiveTape<float> record(const Source<float>&, ZeroRule);
+
+}  // namespace wengert::plan

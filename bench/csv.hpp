@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace wengert::bench {
 
@@ -33,5 +34,22 @@ class Csv {
   std::string text_;
   bool row_begins_ = true;
 };
+
+/// A document read back.
+struct CsvTable {
+  struct Record {
+    std::size_t line;  ///< of the text, where it begins, from 1
+    std::vector<std::string> fields;
+  };
+  std::vector<std::string> columns;
+  std::vector<Record> records;  ///< as many fields each as there are columns
+
+  /// Where the column of that name is, or npos.
+  std::size_t column(std::string_view name) const;
+  static constexpr std::size_t npos = std::size_t(-1);
+};
+
+/// RFC 4180, and line ends of a bare LF. Throws bad_file that says in which line it isn't.
+CsvTable parse_csv(std::string_view text);
 
 }  // namespace wengert::bench

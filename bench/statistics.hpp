@@ -26,6 +26,21 @@ Estimate median_interval(std::span<const double> samples);
 /// only one of them has are left out.
 Estimate speed_up(std::span<const double> base, std::span<const double> samples);
 
+/// median(samples) / median(base), of two runs that had no rounds in common: each is resampled by itself.
+Estimate ratio_of_medians(std::span<const double> base, std::span<const double> samples);
+
+/// The same ratio of two medians of which nothing but their 95% intervals is left, all of it positive: MOVER (G. Y. Zou,
+/// A. Donner, "Construction of confidence limits about effect measures: a general approach", Stat. Med. 27, 2008) on the
+/// logarithms.
+Estimate ratio_of_estimates(const Estimate& base, const Estimate& estimate);
+
+/// Two-sided p-value of the test of H. B. Mann and D. R. Whitney ("On a test of whether one of two random variables is
+/// stochastically larger than the other", Ann. Math. Stat. 18, 1947): how likely two sets of samples of one distribution
+/// are at least so far apart. Exact where no two samples are equal and there are at most `mann_whitney_exact` in each;
+/// else by the normal approximation, corrected for ties and continuity. NaN if either is empty.
+double mann_whitney(std::span<const double> a, std::span<const double> b);
+inline constexpr std::size_t mann_whitney_exact = 50;
+
 /// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014): shuffling and
 /// resampling, the same on every standard library.
 class SplitMix {

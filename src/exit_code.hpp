@@ -11,6 +11,7 @@ enum ExitCode : int {
   ok = 0,
   failed = 1,  ///< a result is wrong, or it can't be done here: files, memory, instruction set, a reader that went away
   usage = 2,   ///< the command line is wrong
+  incomparable = 3,  ///< reports that have nothing in common, or with `compare --strict` something that they don't
 };
 
 /// Ends the command: `what()` is the one line that the user reads on standard error (nothing if it is empty).

@@ -46,8 +46,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done, 1 a result is wrong or it can't be done here (files, memory, instruction set), 2 the command\n"
-      "line is wrong, 130 or 143 stopped by a signal.\n\n"
+      "Exit codes: 0 done, 1 a result is wrong or it can't be done here (files, memory, instruction set), 2 the "
+      "command\n"
+      "line is wrong, 3 reports can't be compared, 130 or 143 stopped by a signal.\n\n"
       "Examples:\n"
       "  wengert ladder                        the ladder v0 to v4 on its default workload, in half a minute\n"
       "  wengert verify --levels all           is every level right?\n"
@@ -56,6 +57,7 @@ int run(int argc, char** argv) {
   Action action;
   add_ladder(app, action, arguments);
   add_verify(app, action);
+  add_compare(app, action);
   add_list(app, action);
   add_info(app, action);
   try {

@@ -29,6 +29,17 @@ double parse_seconds(std::string_view text) {
   return value;
 }
 
+double parse_percentage(std::string_view text) {
+  const bool marked = text.ends_with('%');
+  const char* end = text.data() + text.size() - (marked ? 1 : 0);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (!marked || text.size() == 1 || stop != end || error != std::errc() || !std::isfinite(value) ||
+      std::signbit(value))
+    throw std::invalid_argument(fmt::format("'{}' is not a percentage such as 5%", text));
+  return value / 100;
+}
+
 std::vector<std::string> parse_names(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -47,6 +58,12 @@ std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, 1, ',');
   return digits;
+}
+
+std::string significant(double x) {
+  if (std::isnan(x)) return "";
+  const int digits = x == 0 ? 2 : std::clamp(2 - int(std::floor(std::log10(std::abs(x)))), 0, 6);
+  return fmt::format("{:.{}f}", x, digits);
 }
 
 std::string bytes(double count) {

@@ -14,13 +14,6 @@ namespace {
 
 using bench::Estimate;
 
-/// Three significant digits or more: 0.0123, 1.23, 12.3, 1234.
-std::string significant(double x) {
-  if (std::isnan(x)) return "";
-  const int digits = x == 0 ? 2 : std::clamp(2 - int(std::floor(std::log10(std::abs(x)))), 0, 6);
-  return fmt::format("{:.{}f}", x, digits);
-}
-
 std::string duration(double seconds) {
   if (std::isnan(seconds)) return "";
   for (const auto& [scale, unit] : {std::pair{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}})

@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <vector>
+
+#include "wengert/error.hpp"
 
 using namespace wengert::bench;
 
@@ -53,6 +56,51 @@ BOOST_AUTO_TEST_CASE(the_locale_changes_nothing, *boost::unit_test::precondition
   csv << 1234567.5 << 1234567;
   std::setlocale(LC_ALL, "C");
   BOOST_TEST(csv.text() == "1234567.5,1234567");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_reads_back) {
+  Csv csv;
+  csv << "a"
+      << "b,b"
+      << "";
+  csv.end();
+  csv << "say \"x\"" << 1.5 << "two\r\nlines";
+  csv.end();
+  csv << ""
+      << ""
+      << "";
+  csv.end();
+  const CsvTable table = parse_csv(csv.text());
+  BOOST_TEST(table.columns == (std::vector<std::string>{"a", "b,b", ""}), boost::test_tools::per_element());
+  BOOST_TEST_REQUIRE(table.records.size() == 2u);
+  BOOST_TEST(table.records[0].fields == (std::vector<std::string>{"say \"x\"", "1.5", "two\r\nlines"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(table.records[0].line == 2u);
+  BOOST_TEST(table.records[1].line == 4u);  // the one before has a line break of its own
+  BOOST_TEST(table.column("b,b") == 1u);
+  BOOST_TEST(table.column("c") == CsvTable::npos);
+}
+
+BOOST_AUTO_TEST_CASE(bare_line_feeds_and_no_last_line_end) {
+  const CsvTable table = parse_csv("a,b\n1,2\n3,4");
+  BOOST_TEST_REQUIRE(table.records.size() == 2u);
+  BOOST_TEST(table.records[1].fields[1] == "4");
+}
+
+BOOST_AUTO_TEST_CASE(broken_documents_name_the_line) {
+  const auto says = [](std::string_view text) -> std::string {
+    try {
+      parse_csv(text);
+    } catch (const wengert::Error& error) {
+      return error.code() == wengert::ErrorCode::bad_file ? error.what() : "another error";
+    }
+    return "nothing";
+  };
+  BOOST_TEST(says("") == "it is empty");
+  BOOST_TEST(says(std::string_view("a\0b\n", 4)) == "it is not a text");
+  BOOST_TEST(says("a,b\n1,2\n3\n") == "line 3: 1 fields, where the header has 2");
+  BOOST_TEST(says("a,b\n\"1,2\n3,4\n") == "line 2: a quote that never closes");
+  BOOST_TEST(says("a,b\n\"1\"x,2\n") == "line 2: a quoted field goes on after its closing quote");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

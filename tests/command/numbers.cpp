@@ -1,6 +1,7 @@
 #include "src/numbers.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -41,6 +42,14 @@ BOOST_AUTO_TEST_CASE(seconds) {
     BOOST_CHECK_THROW(parse_seconds(text), std::invalid_argument);
 }
 
+BOOST_AUTO_TEST_CASE(percentages) {
+  BOOST_TEST(parse_percentage("5%") == 0.05);
+  BOOST_TEST(parse_percentage("0%") == 0.0);
+  BOOST_TEST(parse_percentage("2.5%") == 0.025);
+  for (const char* text : {"5", "", "%", "-5%", "5 %", "5%%", "inf%", "nan%", "0,5%", "five%"})
+    BOOST_CHECK_THROW(parse_percentage(text), std::invalid_argument);
+}
+
 BOOST_AUTO_TEST_CASE(names) {
   BOOST_TEST(parse_names("v2") == std::vector<std::string>{"v2"}, boost::test_tools::per_element());
   BOOST_TEST(parse_names("v0,v1,c") == (std::vector<std::string>{"v0", "v1", "c"}), boost::test_tools::per_element());
@@ -53,6 +62,10 @@ BOOST_AUTO_TEST_CASE(for_people) {
   BOOST_TEST(grouped(999) == "999");
   BOOST_TEST(grouped(1000) == "1,000");
   BOOST_TEST(grouped(1234567) == "1,234,567");
+  BOOST_TEST(significant(0.0123) == "0.0123");
+  BOOST_TEST(significant(12.34) == "12.3");
+  BOOST_TEST(significant(1234.5) == "1234");
+  BOOST_TEST(significant(std::nan("")) == "");
   BOOST_TEST(bytes(999) == "999 B");
   BOOST_TEST(bytes(12'300'000) == "12.3 MB");
 }

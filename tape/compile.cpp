@@ -35,7 +35,8 @@ template <class Real>
 class Compilation {
  public:
   Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated)
-      : tape_(source.view()),
+      : recorded_(source),
+        tape_(source.view()),
         outputs_(outputs),
         differentiated_(differentiated),
         data_(std::make_shared<ProgramData<Real>>()) {
@@ -191,7 +192,7 @@ class Compilation {
   }
 
   void finish() {
-    data_->source = source_of(tape_, s_, outputs_, std::span<const Id>(differentiated_));
+    data_->source = source_of(recorded_, s_, outputs_, std::span<const Id>(differentiated_));
     std::vector<Id> inputs;
     for (Id id : tape_.inputs)
       if (!parameter(id)) inputs.push_back(id);
@@ -231,6 +232,7 @@ class Compilation {
       n.bytes += code->words.size() * sizeof(std::uint32_t) + code->runs.size() * (sizeof(Run) + sizeof(std::size_t));
   }
 
+  const NaiveTape<Real>& recorded_;
   const TapeView<Real> tape_;
   const std::span<const Id> outputs_;
   const std::vector<Id>& differentiated_;

@@ -30,6 +30,16 @@ void grow(std::vector<T>& v, std::size_t extra) {
   }
 }
 
+/// What it does is all or nothing.
+template <class Do>
+auto with_memory_for(const char* what, Do act) {
+  try {
+    return act();
+  } catch (const std::exception&) {
+    fail(ErrorCode::out_of_memory, std::string("no memory for ") + what + "; the tape is as it was before the call");
+  }
+}
+
 template <class T>
 std::size_t used(const std::vector<T>& v) {
   return v.size() * sizeof(T);
@@ -293,6 +303,23 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
 }
 
 template <class Real>
+void NaiveTape<Real>::label(Id id, std::string_view name) {
+  check(id);
+  with_memory_for("a label", [&] { labels_.name(id, name); });
+}
+
+template <class Real>
+std::string NaiveTape<Real>::label(Id id) const {
+  check(id);
+  return with_memory_for("a label", [&] { return labels_.of(id); });
+}
+
+template <class Real>
+void NaiveTape<Real>::open_scope(std::string_view name) {
+  with_memory_for("a scope", [&] { labels_.open(static_cast<Id>(values_.size()), name); });
+}
+
+template <class Real>
 Mark NaiveTape<Real>::mark() const {
   return {static_cast<std::uint32_t>(values_.size()),    static_cast<std::uint32_t>(ops_.size()),
           static_cast<std::uint32_t>(operands_.size()),  static_cast<std::uint32_t>(inputs_.size()),
@@ -307,6 +334,7 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
   if (mark.variables == values_.size()) return;
   epochs_.rewind(mark.variables);
+  labels_.rewind(mark.variables);
   values_.resize(mark.variables);
   ops_.resize(mark.ops);
   operands_.resize(mark.operands);

@@ -157,6 +157,16 @@ void write_body(Writer& out, ZeroRule zero_rule, const plan::Source<Real>& sourc
   out.list(words);
   out.list(source.outputs);
   out.list(source.differentiated);
+  out.put(static_cast<std::uint32_t>(source.labels.names().size()));
+  for (const detail::Labels::Name& name : source.labels.names()) {
+    out.put(name.id);
+    out.text(name.text);
+  }
+  out.put(static_cast<std::uint32_t>(source.labels.stretches().size()));
+  for (const detail::Labels::Stretch& scope : source.labels.stretches()) {
+    for (const std::uint32_t n : {scope.begin, scope.end, scope.parent}) out.put(n);
+    out.text(scope.text);
+  }
 }
 
 std::vector<Op> read_names(Reader& in) {
@@ -208,6 +218,33 @@ std::uint64_t check_ops(plan::Source<Real>& source, const std::vector<Op>& names
   return variables;
 }
 
+detail::Labels read_labels(Reader& in, std::uint64_t variables) {
+  const auto text = [&] { return std::string(in.take(in.get<std::uint32_t>("the length of a label"), "a label")); };
+  const auto count = [&](const char* what) {
+    const std::uint32_t n = in.get<std::uint32_t>(what);
+    if (n > in.left()) bad(number(n) + " labels or scopes are more than the file has");
+    return n;
+  };
+  std::vector<detail::Labels::Name> names;
+  for (std::uint32_t left = count("the number of labels"); left != 0; --left) {
+    const Id id = in.get<Id>("a label");
+    if (id >= variables || (!names.empty() && id <= names.back().id))
+      bad("a label is of variable " + number(id) + ", which is out of order or of range");
+    names.push_back({id, text()});
+  }
+  std::vector<detail::Labels::Stretch> scopes;
+  for (std::uint32_t left = count("the number of scopes"); left != 0; --left) {
+    const Id begin = in.get<Id>("a scope"), end = in.get<Id>("a scope");
+    const std::uint32_t parent = in.get<std::uint32_t>("a scope");
+    if (begin > end || end > variables || (!scopes.empty() && begin < scopes.back().begin) ||
+        (parent != no_id && parent >= scopes.size()))
+      bad("scope " + number(scopes.size()) + " from variable " + number(begin) + " to " + number(end) +
+          " within scope " + number(parent) + " is out of order or of range");
+    scopes.push_back({begin, end, parent, text()});
+  }
+  return {std::move(names), std::move(scopes)};
+}
+
 template <class Real>
 Saved<Real> read_body(std::string_view body) {
   Reader in(body);
@@ -231,6 +268,7 @@ Saved<Real> read_body(std::string_view body) {
   source.differentiated = in.list<Id>("the differentiated inputs");
   for (Id id : source.outputs)
     if (id >= variables) bad("an output is variable " + number(id) + " of " + number(variables));
+  source.labels = read_labels(in, variables);
   if (in.left() != 0) bad(number(in.left()) + " bytes are left over at its end");
   return saved;
 }

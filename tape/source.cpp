@@ -1,13 +1,48 @@
 #include "tape/source.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "tape/compile.hpp"
 #include "tape/records.hpp"
 
 namespace wengert::plan {
 
+namespace {
+
+/// Labels under the new numbers, `places`. Scopes are those of ops; an input or constant has all of its name.
 template <class Real>
-Source<Real> source_of(const TapeView<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
+wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const std::vector<Id>& places, Id first_result) {
+  using wengert::detail::Labels;
+  const Labels& labels = recorded.labels();
+  std::vector<Labels::Name> names;
+  for (const Labels::Name& name : labels.names())
+    if (const Id place = places[name.id]; place != no_id)
+      names.push_back({place, place < first_result ? labels.of(name.id) : name.text});
+  std::sort(names.begin(), names.end(), [](const Labels::Name& a, const Labels::Name& b) { return a.id < b.id; });
+  if (labels.stretches().empty()) return {std::move(names), {}};
+
+  // Where the results of ops from `id` on begin now.
+  const std::size_t variables = places.size();
+  std::vector<Id> from(variables + 1, no_id);
+  for (Id id = static_cast<Id>(variables); id-- > 0;)
+    from[id] = places[id] != no_id && places[id] >= first_result ? places[id] : from[id + 1];
+  Id end = first_result;
+  for (Id place : places)
+    if (place != no_id) end = std::max(end, place + 1);
+  const auto begin_of = [&](Id id) { return id >= variables || from[id] == no_id ? end : from[id]; };
+  std::vector<Labels::Stretch> stretches;
+  for (const Labels::Stretch& s : labels.stretches())
+    stretches.push_back({begin_of(s.begin), begin_of(s.end), s.parent, s.text});
+  return {std::move(names), std::move(stretches)};
+}
+
+}  // namespace
+
+template <class Real>
+Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simplified, std::span<const Id> outputs,
                        std::span<const Id> differentiated) {
+  const TapeView<Real> tape = recorded.view();
   Source<Real> source;
   std::vector<Id> place(tape.values.size(), no_id);
   Id next = 0;
@@ -37,6 +72,8 @@ Source<Real> source_of(const TapeView<Real>& tape, const Simplified& simplified,
     if (info(record.op).arity == 0) source.words.push_back(static_cast<std::uint32_t>(operands.size()));
     for (Id id : operands) source.words.push_back(place[id]);
   }
+  if (!recorded.labels().empty())
+    source.labels = labels_of(recorded, place, static_cast<Id>(source.inputs.size() + source.constants.size()));
   for (Id id : outputs) source.outputs.push_back(place[id]);
   for (Id id : differentiated) source.differentiated.push_back(place[id]);
   return source;
@@ -63,11 +100,13 @@ NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule) {
     tape.record(op, {word, operands});
     word += operands;
   }
+  tape.set_labels(source.labels);
   return tape;
 }
 
-template Source<double> source_of(const TapeView<double>&, const Simplified&, std::span<const Id>, std::span<const Id>);
-template Source<float> source_of(const TapeView<float>&, const Simplified&, std::span<const Id>, std::span<const Id>);
+template Source<double> source_of(const NaiveTape<double>&, const Simplified&, std::span<const Id>,
+                                  std::span<const Id>);
+template Source<float> source_of(const NaiveTape<float>&, const Simplified&, std::span<const Id>, std::span<const Id>);
 template NaiveTape<double> record(const Source<double>&, ZeroRule);
 template NaiveTape<float> record(const Source<float>&, ZeroRule);
 

@@ -23,6 +23,7 @@ struct Source {
   std::size_t ops = 0;
   std::vector<std::uint32_t> words;  ///< of each op: its number, how many operands if it takes any number, the operands
   std::vector<Id> outputs, differentiated;
+  wengert::detail::Labels labels;
 
   std::size_t bytes() const {
     return (inputs.size() + constants.size()) * sizeof(Real) +
@@ -32,7 +33,7 @@ struct Source {
 
 /// What `outputs` depend on of a tape that was simplified for them, and all its inputs.
 template <class Real>
-Source<Real> source_of(const TapeView<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
+Source<Real> source_of(const NaiveTape<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
                        std::span<const Id> differentiated);
 
 /// Records it all on a new tape.

@@ -12,11 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "wengert/api.hpp"
 #include "wengert/error.hpp"
+#include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
 
 namespace wengert {
@@ -157,6 +161,11 @@ class WENGERT_API NaiveTape {
   /// Adjoints for the weighted sum of several outputs. An output listed twice counts twice.
   void backward(std::span<const Seed<Real>> seeds);
 
+  /// Names a variable, for messages and drawings. An earlier name is forgotten. Throws stale_id, out_of_memory.
+  void label(Id id, std::string_view name);
+  /// Its name after those of the scopes it was recorded in: "layer/y". Empty where there are none. Throws stale_id.
+  std::string label(Id id) const;
+
   Mark mark() const;
   /// Forgets what was recorded after `mark`. Throws bad_argument if the tape is shorter than the mark.
   void rewind(const Mark& mark);
@@ -193,6 +202,11 @@ class WENGERT_API NaiveTape {
     values_.push_back(value);
     return out;
   }
+  /// What Scope does (wengert/labels.hpp).
+  void open_scope(std::string_view name);
+  void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }
+  const detail::Labels& labels() const { return labels_; }
+  void set_labels(detail::Labels labels) noexcept { labels_ = std::move(labels); }
   TapeStatistics statistics() const;
   TapeView<Real> view() const;
 
@@ -224,6 +238,7 @@ class WENGERT_API NaiveTape {
   std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
 
+  detail::Labels labels_;
   detail::Epochs epochs_;
   struct SharedConstant {
     Real value = 0;

@@ -147,6 +147,11 @@ class Var {
     x.tape_->check(x.id_, x.epoch_);
     return x.tape_->grad(x.id_);
   }
+  /// Names it, for messages and drawings (wengert/labels.hpp); nothing happens to a constant. Throws stale_id, out_of_memory.
+  friend Var label(const Var& x, std::string_view name) {
+    if (x.tape_) x.tape_->check(x.id_, x.epoch_), x.tape_->label(x.id_, name);
+    return x;
+  }
   /// Adjoints of everything `y` was computed from. A constant has none: all stay as they are. Throws stale_id.
   friend void backward(const Var& y) {
     if (!y.tape_) return;

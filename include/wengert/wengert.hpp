@@ -8,6 +8,7 @@
 #pragma once
 
 #include "wengert/error.hpp"
+#include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
 #include "wengert/program.hpp"
 #include "wengert/replay.hpp"

@@ -50,8 +50,14 @@ class Folder {
 Program<double> small_program() {
   NaiveTape<double> tape;
   const Id x = tape.input(1), y = tape.input(2), p = tape.parameter(0.5);
-  const Id f = tape.softplus(tape.mul(tape.add(x, y), x));
-  return compile(tape, tape.fma(tape.constant(3), f, p));
+  const auto inner = [&] {
+    const Scope scope(tape, "inner");
+    return tape.softplus(tape.mul(tape.add(x, y), x));
+  };
+  const Id f = tape.fma(tape.constant(3), inner(), p);
+  tape.label(f, "f");
+  tape.label(x, "x");
+  return compile(tape, f);
 }
 
 template <class Real>
@@ -127,10 +133,11 @@ struct Body {
 /// exp(x) * c, or whatever else `ops`, `outputs` and so on make of it.
 std::string file_with(std::initializer_list<std::uint32_t> words, std::initializer_list<std::uint32_t> outputs = {3},
                       std::initializer_list<std::uint32_t> differentiated = {0},
-                      std::initializer_list<std::uint32_t> parameters = {}, std::uint64_t ops = 2) {
+                      std::initializer_list<std::uint32_t> parameters = {}, std::uint64_t ops = 2,
+                      const std::string& labels = std::string(8, '\0')) {
   Body body;
   body.u32(0).u32(3).text("exp").text("mul").text("softmax");
-  body.reals({0.5}).ids(parameters).reals({2}).u64(ops).ids(words).ids(outputs).ids(differentiated);
+  body.reals({0.5}).ids(parameters).reals({2}).u64(ops).ids(words).ids(outputs).ids(differentiated).bytes += labels;
   return file_around(body.bytes);
 }
 
@@ -147,6 +154,7 @@ BOOST_AUTO_TEST_CASE(the_format_is_what_it_was) {
   body.u32(0).u32(4).text("add").text("mul").text("softplus").text("fma");
   body.reals({1, 2, 0.5}).ids({2}).reals({3});
   body.u64(4).ids({0, 0, 1, 1, 4, 0, 2, 5, 3, 3, 6, 2}).ids({7}).ids({0, 1, 2});
+  body.u32(2).u32(0).text("x").u32(7).text("f").u32(1).u32(4).u32(7).u32(no_id).text("inner");
   BOOST_TEST((saved(small_program()) == file_around(body.bytes)));
   BOOST_TEST(loaded<double>(file_with({0, 0, 1, 2, 1})).statistics().recorded_ops == 2u);
 }
@@ -230,6 +238,15 @@ BOOST_AUTO_TEST_CASE(made_to_hurt) {
   refused(file_with({0, 0, 1, 2, 1}, {3}, {0}, {1}), "out of order or of range");
   refused(file_with({0, 0, 1, 2, 1}, {3}, {0}, {0, 0}), "out of order or of range");
   refused(file_with({0, 0, 1, 2, 1}, {3}, {0}, {}, 3), "says to have 3 ops, and has 2");
+  const auto labelled = [](const Body& labels) { return file_with({0, 0, 1, 2, 1}, {3}, {0}, {}, 2, labels.bytes); };
+  BOOST_CHECK_NO_THROW(
+      loaded<double>(labelled(Body().u32(1).u32(3).text("f").u32(1).u32(2).u32(4).u32(no_id).text("s"))));
+  refused(labelled(Body().u32(1).u32(4).text("f").u32(0)), "a label is of variable 4");
+  refused(labelled(Body().u32(2).u32(3).text("f").u32(3).text("f").u32(0)), "a label is of variable 3");
+  refused(labelled(Body().u32(0).u32(1).u32(3).u32(2).u32(no_id).text("s")), "scope 0 from variable 3 to 2");
+  refused(labelled(Body().u32(0).u32(1).u32(3).u32(5).u32(no_id).text("s")), "scope 0 from variable 3 to 5");
+  refused(labelled(Body().u32(0).u32(1).u32(3).u32(4).u32(0).text("s")), "within scope 0");  // within itself
+  refused(labelled(Body().u32(0xffffffff)), "4294967295 labels or scopes");
   refused(file_around(Body().u32(2).bytes), "no zero rule 2");
   refused(file_around(Body().u32(0).u32(1).text("expp").bytes), "op 'expp'");
   refused(file_around(Body().u32(0).u32(0xffffffff).bytes), "4294967295 op names");

@@ -25,25 +25,31 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
 
 template <class Real>
 BatchData<Real>::BatchData(const Workload& workload, std::size_t evaluations)
-    : inputs_per_evaluation_(workload.inputs), gradients_per_evaluation_(workload.differentiated.size()) {
+    : inputs_per_evaluation_(workload.inputs), gradients_per_result_(workload.differentiated.size()) {
+  const std::size_t parameters = workload.parameters, columns = inputs_per_evaluation_ - parameters;
   batch_.evaluations = evaluations;
   batch_.stride = column_stride<Real>(evaluations);
+  results_ = workload.summed() ? 1 : evaluations;
+  gradient_stride_ = workload.summed() ? 1 : batch_.stride;
   const double wanted =
-      double(evaluations) * double(inputs_per_evaluation_ + gradients_per_evaluation_ + 1) * sizeof(Real);
+      (double(evaluations) * double(columns) + double(results_) * double(gradients_per_result_ + 1)) * sizeof(Real);
   try {
     if (wanted > double(std::numeric_limits<std::ptrdiff_t>::max())) throw std::bad_alloc();
-    inputs_.resize(inputs_per_evaluation_ * batch_.stride);
-    values_.resize(batch_.stride);
-    gradients_.resize(gradients_per_evaluation_ * batch_.stride);
+    inputs_.resize(columns * batch_.stride);
+    values_.resize(results_);
+    gradients_.resize(gradients_per_result_ * gradient_stride_);
   } catch (const std::exception&) {  // bad_alloc, or length_error from resize
     throw Error(
         ErrorCode::out_of_memory,
         fmt::format("a batch of {} evaluations with {} inputs and {} gradients needs {:.1f} GB, more than can be had; "
                     "ask for fewer evaluations",
-                    evaluations, inputs_per_evaluation_, gradients_per_evaluation_, wanted * 1e-9));
+                    evaluations, columns, gradients_per_result_, wanted * 1e-9));
   }
-  for (std::size_t i = 0; i < inputs_per_evaluation_; ++i)
-    for (std::size_t e = 0; e < evaluations; ++e) inputs_[i * batch_.stride + e] = Real(workload.input(e, i));
+  for (std::size_t i = 0; i < parameters; ++i) parameters_.push_back(Real(workload.input(0, i)));
+  for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t e = 0; e < evaluations; ++e)
+      inputs_[i * batch_.stride + e] = Real(workload.input(e, parameters + i));
+  batch_.parameters = parameters_;
   batch_.inputs = inputs_.data();
   batch_.values = values_.data();
   batch_.gradients = gradients_.data();
@@ -67,9 +73,9 @@ void BatchData<Real>::poison() {
 template <class Real>
 template <class Visit>
 void BatchData<Real>::each_result(Visit visit) const {
-  for (std::size_t e = 0; e < batch_.evaluations; ++e) visit(value(e));
-  for (std::size_t k = 0; k < gradients_per_evaluation_; ++k)
-    for (std::size_t e = 0; e < batch_.evaluations; ++e) visit(gradient(e, k));
+  for (std::size_t e = 0; e < results_; ++e) visit(value(e));
+  for (std::size_t k = 0; k < gradients_per_result_; ++k)
+    for (std::size_t e = 0; e < results_; ++e) visit(gradient(e, k));
 }
 
 template <class Real>

@@ -21,9 +21,11 @@ class BatchData {
   BatchData(BatchData&&) noexcept = default;
 
   const Batch<Real>& batch() const { return batch_; }
-  Real input(std::size_t evaluation, std::size_t index) const { return inputs_[index * batch_.stride + evaluation]; }
-  Real value(std::size_t evaluation) const { return values_[evaluation]; }
-  Real gradient(std::size_t evaluation, std::size_t k) const { return gradients_[k * batch_.stride + evaluation]; }
+  Real input(std::size_t evaluation, std::size_t index) const { return batch_.input(evaluation, index); }
+  /// How many values there are, and gradients in each differentiated input: one of each evaluation, or of them all.
+  std::size_t results() const { return results_; }
+  Real value(std::size_t result) const { return values_[result]; }
+  Real gradient(std::size_t result, std::size_t k) const { return gradients_[k * gradient_stride_ + result]; }
   /// The inputs of one evaluation, in a row.
   std::vector<Real> row(std::size_t evaluation) const;
 
@@ -39,8 +41,8 @@ class BatchData {
   template <class Visit>
   void each_result(Visit visit) const;
 
-  std::size_t inputs_per_evaluation_, gradients_per_evaluation_;
-  std::vector<Real> inputs_, values_, gradients_;
+  std::size_t inputs_per_evaluation_, gradients_per_result_, results_ = 0, gradient_stride_ = 0;
+  std::vector<Real> parameters_, inputs_, values_, gradients_;
   Batch<Real> batch_;
 };
 

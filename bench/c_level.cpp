@@ -6,6 +6,7 @@
 #include "bench/c_tape.h"
 #include "bench/graph_ops.hpp"
 #include "bench/make_levels.hpp"
+#include "bench/results.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert::bench {
@@ -27,9 +28,14 @@ c_op c_number(Op op) {
     case Op::log: return C_LOG;
     case Op::erfc: return C_ERFC;
     case Op::softplus: return C_SOFTPLUS;
+    case Op::sigmoid: return C_SIGMOID;
+    case Op::tanh: return C_TANH;
     case Op::max: return C_MAX;
     case Op::sum: return C_SUM;
     case Op::softmax: return C_SOFTMAX;
+    case Op::logsumexp: return C_LOGSUMEXP;
+    case Op::dot: return C_DOT;
+    case Op::sqnorm: return C_SQNORM;
     default: throw Error(ErrorCode::unsupported, std::string("level c has no op ") + name(op));
   }
 }
@@ -93,7 +99,11 @@ struct CTape : GraphOps<CTape<Real>, std::uint32_t> {
 template <class Real>
 class CLevel final : public Level<Real> {
  public:
-  explicit CLevel(const Workload& workload) : inputs_(workload.inputs), differentiated_(workload.differentiated) {
+  explicit CLevel(const Workload& workload)
+      : inputs_(workload.inputs),
+        parameters_(workload.parameters),
+        differentiated_(workload.differentiated),
+        results_(workload) {
     tape_.reserve(workload.variables, workload.recorded_ops);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::uint32_t> in;
@@ -104,16 +114,17 @@ class CLevel final : public Level<Real> {
   }
 
   void evaluate(const Batch<Real>& batch) override {
+    results_.begin(batch);
+    std::copy(batch.parameters.begin(), batch.parameters.end(), tape_.value.begin());
     for (std::size_t e = 0; e < batch.evaluations; ++e) {
-      for (std::size_t i = 0; i < inputs_; ++i) tape_.value[i] = batch.inputs[i * batch.stride + e];
+      for (std::size_t i = parameters_; i < inputs_; ++i) tape_.value[i] = batch.input(e, i);
       tape_.forward();
       std::fill(tape_.adjoint.begin(), tape_.adjoint.end(), Real(0));
       tape_.adjoint[output_] = 1;
       tape_.backward();
-      batch.values[e] = tape_.value[output_];
-      for (std::size_t k = 0; k < differentiated_.size(); ++k)
-        batch.gradients[k * batch.stride + e] = tape_.adjoint[differentiated_[k]];
+      results_.take(batch, e, tape_.value[output_], [&](std::size_t k) { return tape_.adjoint[differentiated_[k]]; });
     }
+    results_.end(batch);
   }
 
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
@@ -133,8 +144,9 @@ class CLevel final : public Level<Real> {
   }
 
  private:
-  const std::size_t inputs_;
+  const std::size_t inputs_, parameters_;
   const std::vector<std::uint32_t> differentiated_;
+  Results<Real> results_;
   CTape<Real> tape_;
   std::uint32_t output_ = 0;
   double record_seconds_ = 0;

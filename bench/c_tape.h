@@ -22,12 +22,17 @@ enum c_op {
   C_LOG,
   C_ERFC,
   C_SOFTPLUS,
+  C_SIGMOID,
+  C_TANH,
   C_MAX,
   C_SUM,
-  C_SOFTMAX
+  C_SOFTMAX,
+  C_LOGSUMEXP,
+  C_DOT,
+  C_SQNORM
 };
 
-/* An op. sum and softmax have their operands in an array of their own: a is the offset in it, b their number.
+/* An op. Those from sum on have their operands in an array of their own: a is the offset in it, b their number.
    max has c = 1 where one of its operands is a constant: a tie then has slope 0. */
 struct c_record {
   uint32_t op, out, a, b, c;

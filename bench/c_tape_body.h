@@ -17,6 +17,8 @@ void NAME(c_forward)(const struct c_record* ops, size_t count, const uint32_t* o
       case C_LOG: *y = LIBM(log)(x); break;
       case C_ERFC: *y = LIBM(erfc)(x); break;
       case C_SOFTPLUS: *y = (x > 0 ? x : 0) + LIBM(log1p)(LIBM(exp)(-LIBM(fabs)(x))); break;
+      case C_SIGMOID: *y = 1 / (1 + LIBM(exp)(-x)); break;
+      case C_TANH: *y = LIBM(tanh)(x); break;
       case C_MAX: *y = x < value[op->b] ? value[op->b] : x; break;
       case C_SUM: {
         const uint32_t* from = operands + op->a;
@@ -32,6 +34,29 @@ void NAME(c_forward)(const struct c_record* ops, size_t count, const uint32_t* o
           if (value[from[i]] > largest) largest = value[from[i]];
         for (uint32_t i = 0; i < op->b; ++i) sum += y[i] = LIBM(exp)(value[from[i]] - largest);
         for (uint32_t i = 0; i < op->b; ++i) y[i] /= sum;
+        break;
+      }
+      case C_LOGSUMEXP: {
+        const uint32_t* from = operands + op->a;
+        REAL largest = value[from[0]], sum = 0;
+        for (uint32_t i = 1; i < op->b; ++i)
+          if (value[from[i]] > largest) largest = value[from[i]];
+        for (uint32_t i = 0; i < op->b; ++i) sum += LIBM(exp)(value[from[i]] - largest);
+        *y = largest + LIBM(log)(sum);
+        break;
+      }
+      case C_DOT: {
+        const uint32_t *left = operands + op->a, *right = left + op->b / 2;
+        REAL sum = 0;
+        for (uint32_t i = 0; i < op->b / 2; ++i) sum += value[left[i]] * value[right[i]];
+        *y = sum;
+        break;
+      }
+      case C_SQNORM: {
+        const uint32_t* from = operands + op->a;
+        REAL sum = 0;
+        for (uint32_t i = 0; i < op->b; ++i) sum += value[from[i]] * value[from[i]];
+        *y = sum;
         break;
       }
     }
@@ -82,6 +107,16 @@ void NAME(c_backward)(const struct c_record* ops, size_t count, const uint32_t* 
         adjoint[op->a] += g * ((x < 0 ? e : 1) / (1 + e));
         break;
       }
+      case C_SIGMOID: { /* not y (1 - y), which cancels where y is nearly 1 */
+        const REAL e = LIBM(exp)(-LIBM(fabs)(value[op->a]));
+        adjoint[op->a] += g * (e / ((1 + e) * (1 + e)));
+        break;
+      }
+      case C_TANH: { /* 1 / cosh^2; not 1 - y^2, which cancels where y is nearly 1 */
+        const REAL e = LIBM(exp)(-2 * LIBM(fabs)(value[op->a]));
+        adjoint[op->a] += g * (4 * e / ((1 + e) * (1 + e)));
+        break;
+      }
       case C_MAX: {
         const REAL a = value[op->a], b = value[op->b];
         if (a > b) {
@@ -105,6 +140,22 @@ void NAME(c_backward)(const struct c_record* ops, size_t count, const uint32_t* 
         for (uint32_t i = 0; i < op->b; ++i) adjoint[to[i]] += y[i] * (gs[i] - dot);
         break;
       }
+      case C_LOGSUMEXP:
+        for (uint32_t i = 0; i < op->b; ++i) {
+          const uint32_t to = operands[op->a + i];
+          adjoint[to] += g * LIBM(exp)(value[to] - *y);
+        }
+        break;
+      case C_DOT:
+        for (uint32_t i = 0; i < op->b / 2; ++i) {
+          const uint32_t left = operands[op->a + i], right = operands[op->a + op->b / 2 + i];
+          adjoint[left] += g * value[right];
+          adjoint[right] += g * value[left];
+        }
+        break;
+      case C_SQNORM:
+        for (uint32_t i = 0; i < op->b; ++i) adjoint[operands[op->a + i]] += g * 2 * value[operands[op->a + i]];
+        break;
     }
   }
 }

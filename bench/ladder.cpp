@@ -173,18 +173,20 @@ class Ladder {
   }
 
   /// Every repetition of a level gives the same bits as its first. Rungs of the ladder all give those of the rung v2, or
-  /// of the first one where v2 isn't there.
+  /// of the first one where v2 isn't there; where results are sums, planned rungs go by themselves (LevelInfo::planned).
   void compare_bits(const Contestant<Real>& c, const std::string& bits) {
     if (c.row->bits.empty()) c.row->bits = bits;
     if (c.row->bits != bits) drop(*c.row, Status::wrong, "two repetitions of the same batch gave different bits");
+    const auto comparable = [&](const Contestant<Real>& other) {
+      return other.info->ladder && !other.row->bits.empty() &&
+             (!workload_.summed() || other.info->planned == c.info->planned);
+    };
     const Contestant<Real>* reference = nullptr;
     for (const Contestant<Real>& other : contestants_)
-      if (other.info->ladder && !other.row->bits.empty() && (!reference || other.info->name == "v2"))
-        reference = &other;
+      if (comparable(other) && (!reference || other.info->name == "v2")) reference = &other;
     if (!reference) return;
     for (const Contestant<Real>& other : contestants_)
-      if (other.info->ladder && !other.row->bits.empty() && other.row->bits != reference->row->bits &&
-          other.row->status == Status::partial)
+      if (comparable(other) && other.row->bits != reference->row->bits && other.row->status == Status::partial)
         drop(*other.row, Status::wrong,
              fmt::format("the batch of {} evaluations gave other bits than with {}", options_.iterations,
                          reference->info->name));

@@ -16,6 +16,9 @@ namespace wengert::bench {
 /// One batch, in memory as the caller has it: columns. `inputs[i * stride + e]` is input i of evaluation e;
 /// `gradients[k * stride + e]` the derivative of the output in the k-th differentiated input (Workload::differentiated).
 /// Transposing to lanes, and writing values and gradients, is the level's work and is timed.
+///
+/// Of a workload with parameters the first inputs are `parameters`, one number each, and the columns are those of the others;
+/// `values` is one number, the sum of the evaluations' outputs, and `gradients` its derivatives, one number each.
 template <class Real>
 struct Batch {
   std::size_t evaluations = 0;
@@ -23,6 +26,11 @@ struct Batch {
   const Real* inputs = nullptr;
   Real* values = nullptr;     ///< [evaluations]
   Real* gradients = nullptr;  ///< [differentiated inputs][stride]
+  std::span<const Real> parameters = {};
+
+  Real input(std::size_t evaluation, std::size_t i) const {
+    return i < parameters.size() ? parameters[i] : inputs[(i - parameters.size()) * stride + evaluation];
+  }
 };
 
 struct LevelOptions {
@@ -58,6 +66,9 @@ struct LevelInfo {
   std::string title;        ///< "tape"
   std::string description;  ///< one line for `wengert list`
   bool ladder = true;       ///< a rung (v0, v1, ...), bit for bit equal to v2; others (c, hand) are within a bound
+  /// Computes once what depends on parameters alone. So what a workload with parameters gives is bit for bit equal among such
+  /// rungs, and among the others: products with a sum of adjoints are no sums of products.
+  bool planned = false;
   std::function<bool(const Workload&)> available;  ///< hand-written levels exist for some workloads only
   std::function<std::unique_ptr<Level<double>>(const Workload&, const LevelOptions&)> make_f64;
   std::function<std::unique_ptr<Level<float>>(const Workload&, const LevelOptions&)> make_f32;

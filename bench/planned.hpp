@@ -10,13 +10,16 @@ template <class Real>
 class PlannedLevel final : public Level<Real> {
  public:
   PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads)
-      : recorded_(workload),
+      : recorded_(workload, true),
         program_(timed_compile()),
         replay_(program_, {options.isa, threads, static_cast<std::size_t>(options.lanes), {}}) {}
 
   void evaluate(const Batch<Real>& batch) override {
-    replay_.gradient(batch.evaluations, columns(batch.inputs, batch.stride), columns(batch.values, batch.stride),
-                     columns(batch.gradients, batch.stride));
+    if (recorded_.parameters == 0) return evaluate_each(batch);
+    replay_.set_parameters(batch.parameters);
+    replay_.gradient(batch.evaluations, columns(batch.inputs, batch.stride), {}, {});
+    batch.values[0] = replay_.uniform_outputs()[0];
+    std::ranges::copy(replay_.parameter_gradients(), batch.gradients);
   }
 
   double record_seconds() const override { return recorded_.seconds; }
@@ -27,6 +30,11 @@ class PlannedLevel final : public Level<Real> {
   std::string isa() const override { return replay_.isa(); }
 
  private:
+  void evaluate_each(const Batch<Real>& batch) {
+    replay_.gradient(batch.evaluations, columns(batch.inputs, batch.stride), columns(batch.values, batch.stride),
+                     columns(batch.gradients, batch.stride));
+  }
+
   Program<Real> timed_compile() {
     const auto start = std::chrono::steady_clock::now();
     Program<Real> program = compile(recorded_.tape, recorded_.output, {recorded_.differentiated});

@@ -35,6 +35,11 @@ Local local(Op op, const Extended* x, bool constant_operand) {
     case Op::erfc: return {std::erfc(x[0]), {-two_over_root_pi * std::exp(-x[0] * x[0])}};
     case Op::softplus:
       return {x[0] > 0 ? x[0] + std::log1p(std::exp(-x[0])) : std::log1p(std::exp(x[0])), {1 / (1 + std::exp(-x[0]))}};
+    case Op::sigmoid: {
+      const Extended e = std::exp(-std::fabs(x[0]));
+      return {(x[0] < 0 ? e : 1) / (1 + e), {e / ((1 + e) * (1 + e))}};
+    }
+    case Op::tanh: return {std::tanh(x[0]), {1 / (std::cosh(x[0]) * std::cosh(x[0]))}};
     case Op::max: {
       const Extended tie = constant_operand ? 0 : 0.5L;
       const Extended slope = x[0] > x[1] ? 1 : x[0] < x[1] ? 0 : tie;
@@ -64,6 +69,63 @@ std::array<Extended, 3> partial_scales(const Local& at, Op op, const Extended* x
   return result;
 }
 
+/// An op of any number of operands with one result: how far it and its partials go wrong, to first order, if each operand is
+/// off by its scale. So many roundings of partial sums add up like a random walk.
+struct Many {
+  Extended value = 0, value_scale = 0;
+  std::vector<Extended> partials, partial_scales;
+};
+
+bool is_many(Op op) { return op == Op::sum || op == Op::dot || op == Op::sqnorm || op == Op::logsumexp; }
+
+Many many(Op op, std::span<const Extended> x, std::span<const Extended> scale) {
+  Many result;
+  std::vector<Extended>&partials = result.partials, &partial_scales = result.partial_scales;
+  if (op == Op::logsumexp) {
+    const Extended largest = *std::max_element(x.begin(), x.end());
+    Extended sum = 0;
+    for (Extended each : x) sum += std::exp(each - largest);
+    result.value = largest + std::log(sum);
+    result.value_scale = std::fabs(result.value);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      partials.push_back(std::exp(x[i] - result.value));
+      result.value_scale += partials[i] * (1 + scale[i] + std::fabs(x[i] - largest));
+    }
+    for (std::size_t i = 0; i < x.size(); ++i)
+      partial_scales.push_back(partials[i] * (1 + scale[i] + std::fabs(x[i] - largest) + result.value_scale));
+    return result;
+  }
+  Extended squares = 0;  // of the partial sums
+  const auto add = [&](Extended term, Extended term_scale) {
+    result.value += term;
+    squares += result.value * result.value;
+    result.value_scale += term_scale;
+  };
+  if (op == Op::sum) {
+    for (std::size_t i = 0; i < x.size(); ++i) add(x[i], scale[i]);
+    partials.assign(x.size(), 1);
+    partial_scales.assign(x.size(), 0);
+  } else if (op == Op::sqnorm) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      add(x[i] * x[i], x[i] * x[i] + 2 * std::fabs(x[i]) * scale[i]);
+      partials.push_back(2 * x[i]);
+      partial_scales.push_back(2 * scale[i]);
+    }
+  } else {  // dot
+    const std::size_t half = x.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+      const Extended a = x[i], b = x[half + i];
+      add(a * b, std::fabs(a * b) + std::fabs(b) * scale[i] + std::fabs(a) * scale[half + i]);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      partials.push_back(x[(i + half) % x.size()]);
+      partial_scales.push_back(scale[(i + half) % x.size()]);
+    }
+  }
+  result.value_scale += std::sqrt(squares);
+  return result;
+}
+
 /// A product that is 0 where a factor is, against infinities too: what isn't there can't contribute.
 Extended times(Extended a, Extended b) { return a == 0 || b == 0 ? 0 : a * b; }
 
@@ -76,7 +138,7 @@ std::uint32_t Reference::Graph::variable(long double value, bool constant) {
 }
 
 std::uint32_t Reference::Graph::record(Op op, std::span<const std::uint32_t> of) {
-  if (op != Op::sum && op != Op::softmax) {
+  if (!is_many(op) && op != Op::softmax) {
     const Extended anywhere[3] = {1, 1, 1};
     local(op, anywhere, false);  // throws for an op without a rule
   }
@@ -95,13 +157,19 @@ Reference::Reference(const Workload& workload) : inputs_(workload.inputs) {
   output_ = workload.build(graph_, std::span<const std::uint32_t>(inputs));
 }
 
+std::vector<long double> Reference::at_operands(const Graph::Record& r, const std::vector<long double>& of) const {
+  std::vector<Extended> result;
+  for (std::uint32_t i = 0; i < r.count; ++i) result.push_back(of[graph_.operands[r.first + i]]);
+  return result;
+}
+
 std::vector<long double> Reference::forward(std::span<const long double> inputs) const {
   std::vector<Extended> v = graph_.constants;
   std::copy(inputs.begin(), inputs.end(), v.begin());
   for (const Graph::Record& r : graph_.records) {
     const std::uint32_t* of = graph_.operands.data() + r.first;
-    if (r.op == Op::sum) {
-      for (std::uint32_t i = 0; i < r.count; ++i) v[r.out] += v[of[i]];
+    if (is_many(r.op)) {
+      v[r.out] = many(r.op, at_operands(r, v), std::vector<Extended>(r.count)).value;
     } else if (r.op == Op::softmax) {
       Extended largest = v[of[0]], sum = 0;
       for (std::uint32_t i = 1; i < r.count; ++i) largest = std::max(largest, v[of[i]]);
@@ -138,14 +206,8 @@ ReferenceResult Reference::evaluate(std::span<const double> inputs, std::span<co
     if (graph_.is_constant[k]) scale[k] = std::fabs(v[k]);
   for (const Graph::Record& r : graph_.records) {
     const std::uint32_t* of = graph_.operands.data() + r.first;
-    if (r.op == Op::sum) {  // each partial sum is rounded; so many roundings add up like a random walk
-      Extended sum = 0, squares = 0;
-      for (std::uint32_t i = 0; i < r.count; ++i) {
-        sum += v[of[i]];
-        squares += sum * sum;
-        scale[r.out] += scale[of[i]];
-      }
-      scale[r.out] += std::sqrt(squares);
+    if (is_many(r.op)) {
+      scale[r.out] = many(r.op, at_operands(r, v), at_operands(r, scale)).value_scale;
     } else if (r.op == Op::softmax) {  // dy_i = y_i (dx_i - sum_j y_j dx_j), and a rounded difference to the largest
       Extended largest = v[of[0]], mean = 0;
       for (std::uint32_t i = 1; i < r.count; ++i) largest = std::max(largest, v[of[i]]);
@@ -168,10 +230,11 @@ ReferenceResult Reference::evaluate(std::span<const double> inputs, std::span<co
     const Graph::Record& r = graph_.records[k];
     const std::uint32_t* of = graph_.operands.data() + r.first;
     const Extended g = adjoint[r.out], total_g = total[r.out];
-    if (r.op == Op::sum) {
+    if (is_many(r.op)) {
+      const Many at = many(r.op, at_operands(r, v), at_operands(r, scale));
       for (std::uint32_t i = 0; i < r.count; ++i) {
-        adjoint[of[i]] += g;
-        total[of[i]] += total_g;
+        adjoint[of[i]] += times(g, at.partials[i]);
+        total[of[i]] += times(total_g, std::fabs(at.partials[i])) + times(std::fabs(g), at.partial_scales[i]);
       }
     } else if (r.op == Op::softmax) {
       Extended dot = 0, total_dot = 0;

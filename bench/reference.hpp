@@ -55,6 +55,8 @@ class Reference {
   };
 
  private:
+  /// The numbers of an op's operands among those of all variables.
+  std::vector<long double> at_operands(const Graph::Record& r, const std::vector<long double>& of) const;
   std::vector<long double> forward(std::span<const long double> inputs) const;
 
   Graph graph_;

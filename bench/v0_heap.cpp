@@ -7,6 +7,7 @@
 
 #include "bench/graph_ops.hpp"
 #include "bench/make_levels.hpp"
+#include "bench/results.hpp"
 #include "kernels/dispatch.hpp"
 
 namespace wengert::bench {
@@ -137,22 +138,22 @@ class HeapGraph : public GraphOps<HeapGraph<Real>, std::shared_ptr<HeapNode<Real
 template <class Real>
 class HeapLevel final : public Level<Real> {
  public:
-  explicit HeapLevel(const Workload& workload) : workload_(workload) {}
+  explicit HeapLevel(const Workload& workload) : workload_(workload), results_(workload) {}
 
   void evaluate(const Batch<Real>& batch) override {
     using Node = typename HeapGraph<Real>::Node;
+    results_.begin(batch);
     for (std::size_t e = 0; e < batch.evaluations; ++e) {
       HeapGraph<Real> graph;
       std::vector<Node> inputs;
-      for (std::size_t i = 0; i < workload_.inputs; ++i)
-        inputs.push_back(graph.input(batch.inputs[i * batch.stride + e]));
+      for (std::size_t i = 0; i < workload_.inputs; ++i) inputs.push_back(graph.input(batch.input(e, i)));
       const Node output = workload_.build(graph, std::span<const Node>(inputs));
       output->adjoint += Real(1);
       graph.backward({&output, 1});
-      batch.values[e] = output->value;
-      for (std::size_t k = 0; k < workload_.differentiated.size(); ++k)
-        batch.gradients[k * batch.stride + e] = inputs[workload_.differentiated[k]]->adjoint + Real(0);
+      results_.take(batch, e, output->value,
+                    [&](std::size_t k) { return inputs[workload_.differentiated[k]]->adjoint; });
     }
+    results_.end(batch);
   }
 
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
@@ -175,6 +176,7 @@ class HeapLevel final : public Level<Real> {
 
  private:
   const Workload workload_;
+  Results<Real> results_;
 };
 
 }  // namespace

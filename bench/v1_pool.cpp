@@ -6,6 +6,7 @@
 
 #include "bench/graph_ops.hpp"
 #include "bench/make_levels.hpp"
+#include "bench/results.hpp"
 #include "kernels/dispatch.hpp"
 #include "wengert/error.hpp"
 
@@ -149,7 +150,8 @@ class PoolGraph : public GraphOps<PoolGraph<Real>, PoolNode<Real>*> {
 template <class Real>
 class PoolLevel final : public Level<Real> {
  public:
-  explicit PoolLevel(const Workload& workload) : differentiated_(workload.differentiated) {
+  explicit PoolLevel(const Workload& workload)
+      : differentiated_(workload.differentiated), parameters_(workload.parameters), results_(workload) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < workload.inputs; ++i) inputs_.push_back(graph_.input(0));
     output_ = workload.build(graph_, std::span<const Node>(inputs_));
@@ -157,16 +159,17 @@ class PoolLevel final : public Level<Real> {
   }
 
   void evaluate(const Batch<Real>& batch) override {
+    results_.begin(batch);
+    for (std::size_t i = 0; i < parameters_; ++i) inputs_[i]->value = batch.parameters[i];
     for (std::size_t e = 0; e < batch.evaluations; ++e) {
-      for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i]->value = batch.inputs[i * batch.stride + e];
+      for (std::size_t i = parameters_; i < inputs_.size(); ++i) inputs_[i]->value = batch.input(e, i);
       graph_.forward();
       graph_.clear_adjoints();
       output_->adjoint += Real(1);
       graph_.backward();
-      batch.values[e] = output_->value;
-      for (std::size_t k = 0; k < differentiated_.size(); ++k)
-        batch.gradients[k * batch.stride + e] = inputs_[differentiated_[k]]->adjoint + Real(0);
+      results_.take(batch, e, output_->value, [&](std::size_t k) { return inputs_[differentiated_[k]]->adjoint; });
     }
+    results_.end(batch);
   }
 
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
@@ -193,6 +196,8 @@ class PoolLevel final : public Level<Real> {
   std::vector<Node> inputs_;
   Node output_;
   const std::vector<std::uint32_t> differentiated_;
+  const std::size_t parameters_;
+  Results<Real> results_;
   double record_seconds_ = 0;
 };
 

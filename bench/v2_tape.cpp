@@ -10,19 +10,21 @@ namespace {
 template <class Real>
 class TapeLevel final : public Level<Real> {
  public:
-  explicit TapeLevel(const Workload& workload) : recorded_(workload) {}
+  explicit TapeLevel(const Workload& workload) : recorded_(workload), results_(workload) {}
 
   void evaluate(const Batch<Real>& batch) override {
     NaiveTape<Real>& tape = recorded_.tape;
+    results_.begin(batch);
+    for (std::size_t i = 0; i < recorded_.parameters; ++i) tape.set_input(recorded_.inputs[i], batch.parameters[i]);
     for (std::size_t e = 0; e < batch.evaluations; ++e) {
-      for (std::size_t i = 0; i < recorded_.inputs.size(); ++i)
-        tape.set_input(recorded_.inputs[i], batch.inputs[i * batch.stride + e]);
+      for (std::size_t i = recorded_.parameters; i < recorded_.inputs.size(); ++i)
+        tape.set_input(recorded_.inputs[i], batch.input(e, i));
       tape.forward();
       tape.backward(recorded_.output);
-      batch.values[e] = tape.value(recorded_.output);
-      for (std::size_t k = 0; k < recorded_.differentiated.size(); ++k)
-        batch.gradients[k * batch.stride + e] = tape.grad(recorded_.differentiated[k]);
+      results_.take(batch, e, tape.value(recorded_.output),
+                    [&](std::size_t k) { return tape.grad(recorded_.differentiated[k]); });
     }
+    results_.end(batch);
   }
 
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
@@ -43,6 +45,7 @@ class TapeLevel final : public Level<Real> {
 
  private:
   Recorded<Real> recorded_;
+  Results<Real> results_;
 };
 
 }  // namespace

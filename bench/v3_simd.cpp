@@ -10,10 +10,14 @@ template <class Real>
 class SimdLevel final : public Level<Real> {
  public:
   SimdLevel(const Workload& workload, const LevelOptions& options)
-      : recorded_(workload), replay_(recorded_.tape, parse_isa(options.isa), static_cast<std::size_t>(options.lanes)) {}
+      : recorded_(workload),
+        results_(workload),
+        replay_(recorded_.tape, parse_isa(options.isa), static_cast<std::size_t>(options.lanes)) {}
 
   void evaluate(const Batch<Real>& batch) override {
-    evaluate_blocks(replay_, recorded_, batch, 0, blocks_of(replay_, batch));
+    results_.begin(batch);
+    evaluate_pieces(replay_, recorded_, batch, results_, 0, 0, pieces_of(replay_, results_, batch));
+    results_.end(batch);
   }
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
              std::span<Real> adjoints) override {
@@ -28,6 +32,7 @@ class SimdLevel final : public Level<Real> {
 
  private:
   Recorded<Real> recorded_;
+  Results<Real> results_;
   LaneReplay<Real> replay_;
 };
 

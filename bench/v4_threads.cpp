@@ -11,7 +11,7 @@ template <class Real>
 class ThreadsLevel final : public Level<Real> {
  public:
   ThreadsLevel(const Workload& workload, const LevelOptions& options)
-      : recorded_(workload), pool_(static_cast<unsigned>(std::max(options.threads, 0))) {
+      : recorded_(workload), results_(workload), pool_(static_cast<unsigned>(std::max(options.threads, 0))) {
     const Isa isa = parse_isa(options.isa);
     replays_.reserve(pool_.threads());
     for (unsigned worker = 0; worker < pool_.threads(); ++worker)
@@ -19,9 +19,12 @@ class ThreadsLevel final : public Level<Real> {
   }
 
   void evaluate(const Batch<Real>& batch) override {
-    pool_.run(blocks_of(replays_[0], batch), [&](unsigned worker, std::size_t begin, std::size_t end) {
-      evaluate_blocks(replays_[worker], recorded_, batch, begin, end);
+    results_.begin(batch, replays_.size());
+    const std::size_t pieces = pieces_of(replays_[0], results_, batch);
+    pool_.run(pieces, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      evaluate_pieces(replays_[worker], recorded_, batch, results_, worker, begin, end);
     });
+    results_.end(batch);
   }
   bool nodes(std::span<const Real> inputs, std::span<const Real> seeds, std::span<Real> values,
              std::span<Real> adjoints) override {
@@ -39,6 +42,7 @@ class ThreadsLevel final : public Level<Real> {
 
  private:
   Recorded<Real> recorded_;
+  Results<Real> results_;
   std::vector<LaneReplay<Real>> replays_;
   WorkerPool pool_;
 };

@@ -63,9 +63,10 @@ class Comparison {
   }
 
   template <class Where>
-  void same(Real got, Real v2, const Where& where) {
+  void same(Real got, Real want, const Where& where, std::string_view level = "v2") {
     ++result_.compared;
-    if (!same_bits(got, v2)) mismatch([&] { return fmt::format("{}: {}, but {} with v2", where(), got, v2); });
+    if (!same_bits(got, want))
+      mismatch([&] { return fmt::format("{}: {}, but {} with {}", where(), got, want, level); });
   }
 
  private:
@@ -90,15 +91,21 @@ struct Nodes {
   }
 };
 
-const LevelInfo& v2() {
+/// The level whose bits the rungs have: v2, or v5 for sums of gradients of what is planned.
+const LevelInfo& bits_of(std::string_view name) {
   for (const LevelInfo& info : levels())
-    if (info.name == "v2") return info;
-  throw Error(ErrorCode::unsupported, "level v2, which the others are compared with, is missing from the registry");
+    if (info.name == name) return info;
+  throw Error(ErrorCode::unsupported,
+              fmt::format("level {}, which others are compared with, is missing from the registry", name));
 }
 
 /// A number of the reference.
 struct Number {
-  long double value, scale;
+  long double value = 0, scale = 0;
+  void operator+=(const Number& other) {
+    value += other.value;
+    scale += other.scale;
+  }
 };
 
 }  // namespace
@@ -113,44 +120,54 @@ struct Verifier<Real>::Expected {
   struct Difference {
     std::size_t evaluation, k;
     long double slope;
+    Number adjoint;  // of that evaluation
   };
 
   Workload workload;
-  Recorded<Real> recorded;  // tells the op of a node
-  BatchData<Real> data;     // with the results of v2
-  std::vector<Number> values, gradients;
+  Recorded<Real> recorded;                // tells the op of a node
+  BatchData<Real> data;                   // with the results of v2
+  BatchData<Real> planned;                // with those of v5, where they are sums
+  std::vector<Number> values, gradients;  // of the results
   std::vector<Looked> looked;
   std::vector<Difference> differences;
 
   Expected(const LadderOptions& options, std::size_t evaluations)
       : workload(make_workload(options.workload, options.workload_options)),
         recorded(workload),
-        data(workload, evaluations) {
+        data(workload, evaluations),
+        planned(workload, workload.summed() ? evaluations : 0),
+        values(data.results()),
+        gradients(data.results() * workload.differentiated.size()) {
     const Reference reference(workload);
-    const auto level = make_level<Real>(v2(), workload, options.level_options);
+    const auto level = make_level<Real>(bits_of("v2"), workload, options.level_options);
     level->evaluate(data.batch());
+    if (workload.summed()) make_level<Real>(bits_of("v5"), workload, options.level_options)->evaluate(planned.batch());
     const std::vector<std::size_t> few = looked_at(evaluations);
     for (std::size_t e = 0; e < evaluations; ++e) {
       const std::vector<Real> row = data.row(e);
       const std::vector<double> inputs(row.begin(), row.end());
       const ReferenceResult right = reference.evaluate(inputs);
-      values.push_back({right.values[reference.output()], right.value_scales[reference.output()]});
-      for (std::uint32_t i : workload.differentiated) gradients.push_back({right.adjoints[i], right.adjoint_scales[i]});
+      const std::size_t result = workload.summed() ? 0 : e, gradients_each = workload.differentiated.size();
+      values[result] += {right.values[reference.output()], right.value_scales[reference.output()]};
+      for (std::size_t k = 0; k < gradients_each; ++k) {
+        const std::uint32_t i = workload.differentiated[k];
+        gradients[result * gradients_each + k] += {right.adjoints[i], right.adjoint_scales[i]};
+      }
       if (std::find(few.begin(), few.end(), e) == few.end()) continue;
       std::vector<double> seeds(reference.variables());
       for (std::size_t v = 0; v < seeds.size(); ++v) seeds[v] = seed_of(v);
       looked.push_back({e, reference.evaluate(inputs, seeds), Nodes<Real>(*level, row, reference.variables())});
-      const std::size_t gradients_each = workload.differentiated.size();
       const std::size_t count = std::min(gradients_each, most_differences);
       for (std::size_t d = 0; d < count; ++d) {
         const std::size_t k = d * gradients_each / count;
-        differences.push_back({e, k, reference.difference(inputs, workload.differentiated[k])});
+        const std::uint32_t i = workload.differentiated[k];
+        differences.push_back({e, k, reference.difference(inputs, i), {right.adjoints[i], right.adjoint_scales[i]}});
       }
     }
   }
 
-  const Number& gradient(std::size_t evaluation, std::size_t k) const {
-    return gradients[evaluation * workload.differentiated.size() + k];
+  const Number& gradient(std::size_t result, std::size_t k) const {
+    return gradients[result * workload.differentiated.size() + k];
   }
 
   std::string describe(std::size_t variable) const {
@@ -197,26 +214,31 @@ Verification Verifier<Real>::check(const LevelInfo& info, const LevelOptions& op
     }
   }
 
-  BatchData<Real> data(right.workload, right.values.size());
+  const bool summed = right.workload.summed();
+  BatchData<Real> data(right.workload, right.data.batch().evaluations);
   level->evaluate(data.batch());
+  const auto place = [&](std::size_t e) { return summed ? "the batch" : fmt::format("evaluation {}", e); };
   const auto gradient_of = [&](std::size_t e, std::size_t k) {
-    return fmt::format("evaluation {}, gradient of input {}", e, right.workload.differentiated[k]);
+    return fmt::format("{}, gradient of input {}", place(e), right.workload.differentiated[k]);
   };
-  for (std::size_t e = 0; e < right.values.size(); ++e) {
-    const auto value = [&] { return fmt::format("evaluation {}, value of the output", e); };
+  const BatchData<Real>& rung = summed && info.planned ? right.planned : right.data;
+  if (summed && info.planned) result.gradient_bits_of = "v5";
+  for (std::size_t e = 0; e < data.results(); ++e) {
+    const auto value = [&] { return fmt::format("{}, value of the output", place(e)); };
     if (compare.close(data.value(e), right.values[e].value, right.values[e].scale, value) && info.ladder)
       compare.same(data.value(e), right.data.value(e), value);
     for (std::size_t k = 0; k < right.workload.differentiated.size(); ++k) {
       const auto gradient = [&] { return gradient_of(e, k); };
       const Number& want = right.gradient(e, k);
       if (compare.close(data.gradient(e, k), want.value, want.scale, gradient) && info.ladder)
-        compare.same(data.gradient(e, k), right.data.gradient(e, k), gradient);
+        compare.same(data.gradient(e, k), rung.gradient(e, k), gradient, result.gradient_bits_of);
     }
   }
+  // Of a sum, the reference's terms are what is compared with differences.
   for (const auto& difference : right.differences)
     compare.close(
-        data.gradient(difference.evaluation, difference.k), difference.slope,
-        right.gradient(difference.evaluation, difference.k).scale,
+        summed ? Real(difference.adjoint.value) : data.gradient(difference.evaluation, difference.k), difference.slope,
+        difference.adjoint.scale,
         [&] { return gradient_of(difference.evaluation, difference.k) + " against a central difference"; },
         difference_error);
   return result;

@@ -1,4 +1,5 @@
-// Is a level right? Against an independent reference in long double, and rungs of the ladder bit for bit against v2.
+// Is a level right? Against an independent reference in long double, and rungs of the ladder bit for bit against v2 (sums of
+// gradients, of what is planned, against v5).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct Verification {
   /// cancellation doesn't blow up.
   double max_relative_error = 0;
   bool has_nodes = false;  ///< every node was compared, not only outputs and gradients
+  /// The rung whose bits the gradients were to have, if it's a rung.
+  std::string gradient_bits_of = "v2";
 };
 
 /// Holds what levels are compared with, for one workload.

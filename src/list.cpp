@@ -26,8 +26,15 @@ std::string levels() {
 
 std::string workloads() {
   std::string text = "workloads (--workload):\n";
-  for (const bench::WorkloadInfo& workload : bench::workloads())
+  for (const bench::WorkloadInfo& workload : bench::workloads()) {
+    std::string names, usual;
+    for (const bench::WorkloadInfo::Size& size : workload.sizes) {
+      names += (names.empty() ? "" : ",") + size.name;
+      usual += (usual.empty() ? "" : ",") + std::to_string(size.usual);
+    }
     text += fmt::format("  {:<15} {}{}\n", workload.name, workload.description, workload.has_ops ? " (--ops)" : "");
+    if (!names.empty()) text += fmt::format("  {:<15} --size {}, {} unless chosen\n", "", names, usual);
+  }
   return text;
 }
 

@@ -72,6 +72,21 @@ int find_lanes(const std::string& lanes, bool f32) {
   return count;
 }
 
+std::vector<std::size_t> find_sizes(const std::string& text) {
+  std::vector<std::size_t> sizes;
+  if (text.empty()) return sizes;
+  try {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      sizes.push_back(parse_count(std::string_view(text).substr(begin, end - begin), 1, most_ops));
+      begin = end + 1;
+    }
+  } catch (const std::invalid_argument& error) {
+    refuse(fmt::format("--size: {}", error.what()));
+  }
+  return sizes;
+}
+
 }  // namespace
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value, std::uint64_t low,
@@ -112,6 +127,9 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--output", s.output, "last or sum: the last node, or the sum of all")
       ->type_name("NAME")
       ->capture_default_str();
+  app.add_option("--size", s.size, "sizes of a workload that has some; see `wengert list`")
+      ->type_name("N,N")
+      ->default_str("the workload's own");
   add_count(app, "--seed", s.seed, 0, UINT64_MAX, "of the random inputs and of the order of rounds");
 }
 
@@ -126,6 +144,8 @@ bench::LadderOptions resolve(const Selection& s) {
   options.workload_options.output = s.output == "sum" ? bench::Output::sum : bench::Output::last;
   options.workload_options.ops = s.ops;
   options.workload_options.seed = s.seed;
+  options.workload_options.size = find_sizes(s.size);
+  options.workload_options.samples = s.iterations;
   options.iterations = s.iterations;
   find_choice("--isa", s.isa, {"auto", "scalar", "avx2", "avx512"});
   parse_isa(s.isa);  // whether this CPU has it

@@ -13,11 +13,11 @@ namespace wengert::command {
 /// The options as typed; numbers are checked while parsing, names by `resolve`.
 struct Selection {
   std::string levels = "v0,v1,v2,v3,v4", workload = "west", precision = "f64", isa = "auto", lanes = "auto",
-              output = "last";
+              output = "last", size;
   std::uint64_t ops = 10000, iterations = 1000, threads = 0, seed = 42;  ///< threads 0: all cores available
 };
 
-/// Adds --levels, --workload, --ops, --iterations, --precision, --threads, --isa, --lanes, --output, --seed, whose
+/// Adds --levels, --workload, --ops, --iterations, --precision, --threads, --isa, --lanes, --output, --size, --seed, whose
 /// defaults are what `selection` holds.
 void add_selection(CLI::App& app, Selection& selection);
 

@@ -17,11 +17,16 @@
 namespace wengert::command {
 namespace {
 
+std::string bits_of(const bench::LevelInfo& level, const bench::Verification& found) {
+  if (!level.ladder) return "";
+  return ", bits as with v2" + (found.gradient_bits_of == "v2" ? "" : " (gradients: " + found.gradient_bits_of + ")");
+}
+
 std::string passed(const bench::LevelInfo& level, const bench::Verification& found, double epsilon) {
   return fmt::format(
       "{:<10} ok      {} numbers, of {}{}; largest error {:.2g} eps of the sum of absolute contributions\n", level.name,
-      grouped(found.compared), found.has_nodes ? "every node" : "outputs and gradients",
-      level.ladder ? ", bits as with v2" : "", found.max_relative_error / epsilon);
+      grouped(found.compared), found.has_nodes ? "every node" : "outputs and gradients", bits_of(level, found),
+      found.max_relative_error / epsilon);
 }
 
 std::string refuted(const bench::LevelInfo& level, const bench::Verification& found) {
@@ -73,7 +78,8 @@ void add_verify(CLI::App& app, Action& action) {
   command.footer(
       "Values and gradients must be within 64 eps of a reference in long double, times the sum of absolute "
       "contributions,\n"
-      "and agree with central differences. Levels v0, v1, ... must also have the very bits of v2. Where a level keeps "
+      "and agree with central differences. Levels v0, v1, ... must also have the very bits of v2;\n"
+      "where gradients are summed over the batch, v6 those of v5. Where a level keeps "
       "its\n"
       "nodes, every node of three evaluations is compared, with every node seeded.\n\n"
       "Examples:\n"

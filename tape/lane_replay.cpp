@@ -50,11 +50,11 @@ std::size_t LaneReplay<Real>::bytes() const {
 }
 
 template <class Real>
-void LaneReplay<Real>::load(const Real* columns, std::size_t stride, std::size_t count) {
+void LaneReplay<Real>::load(const Real* columns, std::size_t stride, std::size_t count, std::size_t skipped) {
   if (count == 0 || count > lanes_)
     throw Error(ErrorCode::bad_size, std::to_string(count) + " evaluations in a block of " + std::to_string(lanes_));
-  for (std::size_t i = 0; i < tape_.inputs.size(); ++i) {
-    const Real* const from = columns + i * stride;
+  for (std::size_t i = skipped; i < tape_.inputs.size(); ++i) {
+    const Real* const from = columns + (i - skipped) * stride;
     Real* const to = values_.data() + std::size_t(tape_.inputs[i]) * lanes_;
     std::copy_n(from, count, to);
     std::fill(to + count, to + lanes_, from[count - 1]);

@@ -2,6 +2,7 @@
 // of W values and W adjoints, laid out [slot][W].
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -23,8 +24,10 @@ class LaneReplay {
   std::size_t bytes() const;
 
   /// Loads `count` <= lanes() evaluations: input i of evaluation e is columns[i * stride + e]. Lanes past `count` repeat
-  /// the last one, so that no lane takes another path.
-  void load(const Real* columns, std::size_t stride, std::size_t count);
+  /// the last one, so that no lane takes another path. The first `skipped` inputs stay as they are and have no column.
+  void load(const Real* columns, std::size_t stride, std::size_t count, std::size_t skipped = 0);
+  /// The same number in all lanes of an input.
+  void fill(Id input, Real value) { std::fill_n(values_.begin() + std::ptrdiff_t(input * lanes_), lanes_, value); }
   void forward();
   /// Adjoints of every lane, for the weighted sum of outputs.
   void backward(std::span<const Seed<Real>> seeds);

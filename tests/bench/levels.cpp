@@ -20,8 +20,8 @@ using wengert::test::uses_threads;
 namespace {
 
 template <class Real>
-struct Results {
-  std::vector<Real> values, gradients;  // [evaluation], [differentiated][evaluation]
+struct Found {
+  std::vector<Real> values, gradients;  // [result], [differentiated][result]
 };
 
 template <class Real>
@@ -34,28 +34,37 @@ std::unique_ptr<Level<Real>> make(const std::string& name, const Workload& w, co
   throw Error(ErrorCode::bad_argument, "no level " + name);
 }
 
-/// A batch that begins at evaluation `first`, with NaN around what a level may write.
+/// How many results a batch has.
+std::size_t results_of(const Workload& w, std::size_t evaluations) { return w.summed() ? 1 : evaluations; }
+
+/// A batch, with NaN around what a level may write.
 template <class Real>
-Results<Real> evaluate(Level<Real>& level, const Workload& w, std::size_t evaluations, std::uint64_t first = 0) {
-  const std::size_t stride = evaluations + 5, outputs = w.differentiated.size();
+Found<Real> evaluate(Level<Real>& level, const Workload& w, std::size_t evaluations) {
+  const std::size_t stride = evaluations + 5, outputs = w.differentiated.size(), results = results_of(w, evaluations);
+  const std::size_t result_stride = w.summed() ? 1 : stride, columns = w.inputs - w.parameters;
   const Real nan = std::nanf("");
-  std::vector<Real> inputs(w.inputs * stride, nan), values(stride, nan), gradients(outputs * stride, nan);
-  for (std::size_t i = 0; i < w.inputs; ++i)
-    for (std::size_t e = 0; e < evaluations; ++e) inputs[i * stride + e] = static_cast<Real>(w.input(first + e, i));
+  std::vector<Real> parameters, inputs(columns * stride, nan), values(stride, nan),
+      gradients(outputs * result_stride + 5, nan);
+  for (std::size_t i = 0; i < w.parameters; ++i) parameters.push_back(static_cast<Real>(w.input(0, i)));
+  for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t e = 0; e < evaluations; ++e)
+      inputs[i * stride + e] = static_cast<Real>(w.input(e, w.parameters + i));
   level.evaluate({.evaluations = evaluations,
                   .stride = stride,
                   .inputs = inputs.data(),
                   .values = values.data(),
-                  .gradients = gradients.data()});
-  Results<Real> results;
-  results.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(evaluations));
+                  .gradients = gradients.data(),
+                  .parameters = parameters});
+  Found<Real> found;
+  found.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(results));
   for (std::size_t k = 0; k < outputs; ++k)
-    for (std::size_t e = 0; e < stride; ++e) {
-      if (e < evaluations) results.gradients.push_back(gradients[k * stride + e]);
-      else BOOST_REQUIRE(std::isnan(gradients[k * stride + e]));
+    for (std::size_t e = 0; e < result_stride; ++e) {
+      if (e < results) found.gradients.push_back(gradients[k * result_stride + e]);
+      else BOOST_REQUIRE(std::isnan(gradients[k * result_stride + e]));
     }
-  for (std::size_t e = evaluations; e < stride; ++e) BOOST_REQUIRE(std::isnan(values[e]));
-  return results;
+  for (std::size_t i = outputs * result_stride; i < gradients.size(); ++i) BOOST_REQUIRE(std::isnan(gradients[i]));
+  for (std::size_t e = results; e < stride; ++e) BOOST_REQUIRE(std::isnan(values[e]));
+  return found;
 }
 
 template <class Real>
@@ -63,9 +72,16 @@ bool same_bits(const std::vector<Real>& a, const std::vector<Real>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
+/// Of `ops` ops or, where sizes are chosen, small.
+Workload small_workload(const WorkloadInfo& info, std::size_t ops, std::size_t samples = 1000) {
+  WorkloadOptions options{.ops = ops, .samples = samples};
+  for (std::size_t k = 0; k < info.sizes.size(); ++k) options.size.push_back(5 - 2 * k);
+  return make_workload(info.name, options);
+}
+
 std::vector<Workload> all_workloads(std::size_t ops) {
   std::vector<Workload> all;
-  for (const WorkloadInfo& info : workloads()) all.push_back(make_workload(info.name, {.ops = ops}));
+  for (const WorkloadInfo& info : workloads()) all.push_back(small_workload(info, ops));
   all.push_back(make_workload("west", {.ops = ops, .output = Output::sum}));
   return all;
 }
@@ -75,11 +91,13 @@ void check_rungs_equal_v2() {
   for (const Workload& w : all_workloads(203)) {
     const std::size_t evaluations = 70;
     const auto v2 = evaluate(*make<Real>("v2", w), w, evaluations);
+    const auto v5 = evaluate(*make<Real>("v5", w), w, evaluations);
     for (const LevelInfo& info : levels()) {
       if (!info.ladder) continue;
       const auto got = evaluate(*make<Real>(info.name, w, {.threads = 2}), w, evaluations);
+      const auto& sums = w.summed() && info.planned ? v5 : v2;
       BOOST_TEST(same_bits(got.values, v2.values), info.name << " " << w.name << " values");
-      BOOST_TEST(same_bits(got.gradients, v2.gradients), info.name << " " << w.name << " gradients");
+      BOOST_TEST(same_bits(got.gradients, sums.gradients), info.name << " " << w.name << " gradients");
     }
   }
 }
@@ -96,23 +114,30 @@ void check_against_reference(const LevelInfo& info, const Workload& w, std::size
     return;
   }
   const auto got = evaluate(*level, w, evaluations);
+  const std::size_t results = results_of(w, evaluations), outputs = w.differentiated.size();
+  std::vector<long double> value(results), value_scale(results), slope(results * outputs),
+      slope_scale(results * outputs);
   for (std::size_t e = 0; e < evaluations; ++e) {
     std::vector<double> x;
     for (std::size_t i = 0; i < w.inputs; ++i) x.push_back(static_cast<Real>(w.input(e, i)));
     const ReferenceResult want = reference.evaluate(x);
-    const std::uint32_t out = reference.output();
-    BOOST_TEST(std::fabs(got.values[e] - want.values[out]) <= allowed * want.value_scales[out],
-               info.name << " " << w.name << " evaluation " << e << ": " << got.values[e] << " instead of "
-                         << want.values[out]);
-    for (std::size_t k = 0; k < w.differentiated.size(); ++k) {
-      const std::uint32_t i = w.differentiated[k];
-      const Real slope = got.gradients[k * evaluations + e];
-      BOOST_TEST(
-          std::fabs(slope - want.adjoints[i]) <= allowed * want.adjoint_scales[i] + std::numeric_limits<Real>::min(),
-          info.name << " " << w.name << " evaluation " << e << ", input " << i << ": " << slope << " instead of "
-                    << want.adjoints[i]);
+    const std::size_t result = w.summed() ? 0 : e;
+    value[result] += want.values[reference.output()];
+    value_scale[result] += want.value_scales[reference.output()];
+    for (std::size_t k = 0; k < outputs; ++k) {
+      slope[k * results + result] += want.adjoints[w.differentiated[k]];
+      slope_scale[k * results + result] += want.adjoint_scales[w.differentiated[k]];
     }
   }
+  for (std::size_t e = 0; e < results; ++e)
+    BOOST_TEST(
+        std::fabs(got.values[e] - value[e]) <= allowed * value_scale[e],
+        info.name << " " << w.name << " evaluation " << e << ": " << got.values[e] << " instead of " << value[e]);
+  for (std::size_t q = 0; q < slope.size(); ++q)
+    BOOST_TEST(std::fabs(got.gradients[q] - slope[q]) <=
+                   allowed * slope_scale[q] + static_cast<long double>(evaluations) * std::numeric_limits<Real>::min(),
+               info.name << " " << w.name << " evaluation " << q % results << ", input "
+                         << w.differentiated[q / results] << ": " << got.gradients[q] << " instead of " << slope[q]);
 }
 
 template <class Real>
@@ -140,6 +165,12 @@ void check_nodes(const LevelInfo& info, const Workload& w) {
                info.name << " " << w.name << " adjoint of variable " << v << ": " << adjoints[v] << " instead of "
                          << want.adjoints[v]);
   }
+}
+
+const LevelInfo& planned_level() {
+  for (const LevelInfo& info : levels())
+    if (info.planned) return info;
+  throw Error(ErrorCode::bad_argument, "no planned level");
 }
 
 }  // namespace
@@ -204,13 +235,46 @@ BOOST_AUTO_TEST_CASE(any_number_of_evaluations, *uses_threads()) {
 }
 
 BOOST_AUTO_TEST_CASE(hand_written_tails) {
-  const Workload w = make_workload("black-scholes");
-  for (const LevelInfo& info : levels())
-    if (!info.ladder)
-      for (const std::size_t evaluations : {1, 7, 8, 9, 17}) {
-        check_against_reference<double>(info, w, evaluations);
-        check_against_reference<float>(info, w, evaluations);
-      }
+  for (const WorkloadInfo& workload : workloads()) {
+    if (workload.has_ops || workload.name == "heston") continue;
+    const Workload w = small_workload(workload, 1);
+    for (const LevelInfo& info : levels())
+      if (!info.ladder)
+        for (const std::size_t evaluations : {1, 7, 8, 9, 17, 33}) {
+          check_against_reference<double>(info, w, evaluations);
+          check_against_reference<float>(info, w, evaluations);
+        }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_any_number_of_evaluations, *uses_threads()) {
+  // Sums are taken in leaves of 64 and groups of 1024: the same bits in every rung, whatever its blocks.
+  for (const WorkloadInfo& info : workloads()) {
+    const Workload w = small_workload(info, 20, 3);
+    if (!w.summed()) continue;
+    for (const std::size_t evaluations : {1, 63, 65, 1024, 1025, 2100}) {
+      const auto v2 = evaluate(*make<double>("v2", w), w, evaluations);
+      const auto v5 = evaluate(*make<double>("v5", w), w, evaluations);
+      for (const std::string name : {"v3", "v4"})
+        for (const int lanes : {0, 8, 24}) {
+          const auto got = evaluate(*make<double>(name, w, {.lanes = lanes, .threads = 3}), w, evaluations);
+          BOOST_TEST(same_bits(got.values, v2.values), w.name << " " << name << " " << evaluations);
+          BOOST_TEST(same_bits(got.gradients, v2.gradients), w.name << " " << name << " " << evaluations);
+        }
+      BOOST_TEST(same_bits(v5.values, v2.values), w.name << " " << evaluations);
+      check_against_reference<double>(planned_level(), w, evaluations);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(smallest_sizes) {
+  for (const WorkloadInfo& info : workloads()) {
+    if (info.sizes.empty()) continue;
+    WorkloadOptions options;
+    for (const WorkloadInfo::Size& size : info.sizes) options.size.push_back(size.least);
+    const Workload w = make_workload(info.name, options);
+    for (const LevelInfo& level : levels()) check_against_reference<double>(level, w, 19);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(any_number_of_threads, *uses_threads()) {

@@ -25,7 +25,9 @@ BOOST_AUTO_TEST_CASE(expr_by_hand) {
 BOOST_AUTO_TEST_CASE(adjoints_are_central_differences) {
   for (const WorkloadInfo& info : workloads())
     for (const Output output : {Output::last, Output::sum}) {
-      const Workload w = make_workload(info.name, {.ops = 150, .output = output});
+      WorkloadOptions options{.ops = 150, .output = output};
+      for (std::size_t k = 0; k < info.sizes.size(); ++k) options.size.push_back(4 - k);
+      const Workload w = make_workload(info.name, options);
       const Reference r(w);
       for (std::uint64_t e = 0; e < 5; ++e) {
         std::vector<double> x;
@@ -42,6 +44,24 @@ BOOST_AUTO_TEST_CASE(adjoints_are_central_differences) {
         }
       }
     }
+}
+
+BOOST_AUTO_TEST_CASE(ops_of_many_operands) {
+  // Numbers known by hand, and scales that say what cancelled.
+  Reference::Graph graph;
+  const std::uint32_t x[] = {graph.constant(1), graph.constant(-2), graph.constant(3), graph.constant(4)};
+  for (const Op op : {Op::dot, Op::sqnorm, Op::logsumexp}) graph.record(op, x);
+  BOOST_TEST(graph.records.size() == 3u);
+  const Reference dots(make_workload("lstm-cell", {.size = {1, 1}}));
+  std::vector<double> in(15, 0.0), seeds(dots.variables(), 0.0);
+  in[0] = 2, in[1] = -3, in[12] = 6, in[13] = 4;  // the first gate's dot: 2 * 6 - 3 * 4
+  seeds[15] = 1;                                  // it is recorded first
+  const ReferenceResult got = dots.evaluate(in, seeds);
+  BOOST_TEST(got.values[15] == 0);
+  BOOST_TEST(got.value_scales[15] == 36);  // two products of 12, and a partial sum of 12 that is rounded
+  BOOST_TEST(got.adjoints[0] == 6);
+  BOOST_TEST(got.adjoints[12] == 2);
+  BOOST_TEST(got.adjoints[13] == -3);
 }
 
 BOOST_AUTO_TEST_CASE(seeds_add_up) {

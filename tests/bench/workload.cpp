@@ -5,9 +5,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/reference.hpp"
+#include "bench/workloads/draw.hpp"
 #include "wengert/error.hpp"
 #include "wengert/tape.hpp"
 
@@ -290,11 +292,131 @@ BOOST_AUTO_TEST_CASE(heston_goes_below_zero_sometimes) {
   BOOST_TEST(truncated > 20u);
 }
 
+BOOST_AUTO_TEST_CASE(gmm_by_hand) {
+  // One component in one dimension, one point: log N(x; mean, 1/q^2) and the prior's share, from their definitions.
+  WorkloadOptions options;
+  options.size = {1, 1};
+  options.samples = 1;
+  const Workload w = make_workload("gmm", options);
+  const double alpha = 0.7, mean = 0.25, log_q = 0.5, x = -1, q = std::exp(log_q), off = q * (x - mean);
+  Built b(w, {alpha, mean, log_q, x});
+  const double likelihood = -0.5 * std::log(2 * M_PI) + log_q - off * off / 2;  // a single weight is 1 whatever alpha
+  // log of the Wishart density's constant for 2 degrees of freedom in one dimension: -log 2 - log gamma(1)
+  const double prior = q * q / 2 + std::log(2.0);
+  BOOST_TEST(b.tape.value(b.output) == likelihood + prior, boost::test_tools::tolerance(1e-14));
+  BOOST_TEST(std::fabs(b.tape.grad(b.inputs[0])) < 1e-15);
+  BOOST_TEST(b.tape.grad(b.inputs[1]) == q * off, boost::test_tools::tolerance(1e-14));
+  BOOST_TEST(b.tape.grad(b.inputs[2]) == 1 - off * off + q * q, boost::test_tools::tolerance(1e-14));
+}
+
+BOOST_AUTO_TEST_CASE(gmm_is_a_mixture_density) {
+  // Three components in two dimensions: the likelihood part from densities with Q = [[a, 0], [c, b]].
+  WorkloadOptions options;
+  options.size = {2, 3};
+  options.samples = 7;
+  const Workload w = make_workload("gmm", options);
+  const std::vector<double> in = inputs_of(w, 4);
+  Built b(w, in);
+  double weights = 0, density = 0, squares = 0;
+  for (std::size_t k = 0; k < 3; ++k) weights += std::exp(in[k]);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double* mean = &in[3 + 2 * k];
+    const double* factor = &in[9 + 3 * k];
+    const double a = std::exp(factor[0]), c = factor[2], d = std::exp(factor[1]);
+    const double y0 = in[18] - mean[0], y1 = in[19] - mean[1];
+    const double z0 = a * y0, z1 = c * y0 + d * y1;
+    density += std::exp(in[k]) / weights * a * d / (2 * M_PI) * std::exp(-(z0 * z0 + z1 * z1) / 2);
+    squares += a * a + c * c + d * d;
+  }
+  const double log_gamma = 0.5 * std::log(M_PI) + std::lgamma(1.5) + std::lgamma(1.0);  // of two dimensions, at 3/2
+  const double prior = squares / 2 - 3 * (-3 * std::log(2.0) - log_gamma);
+  BOOST_TEST(b.tape.value(b.output) == std::log(density) + prior / 7, boost::test_tools::tolerance(1e-13));
+}
+
+BOOST_AUTO_TEST_CASE(logistic_rows_are_standardised) {
+  const auto rows = logistic_rows();
+  BOOST_TEST(rows.size() == 569u);
+  const double n = static_cast<double>(rows.size());
+  for (std::size_t j = 0; j < Logistic::features; ++j) {
+    double sum = 0, squares = 0;
+    for (const Logistic::Row& row : rows) {
+      sum += row[j];
+      squares += row[j] * row[j];
+    }
+    BOOST_TEST(std::fabs(sum) < 1e-10);
+    BOOST_TEST(squares == n, boost::test_tools::tolerance(1e-12));
+  }
+  std::size_t malignant = 0;
+  for (const Logistic::Row& row : rows) malignant += row[Logistic::features] == 1;
+  BOOST_TEST(malignant == 212u);  // as the data's description says
+  const Workload w = make_workload("logistic");
+  BOOST_TEST(w.input(570, w.parameters + 2) == rows[1][2]);  // evaluations go round
+  BOOST_TEST(w.input(0, 3) == w.input(99, 3));               // parameters are the same in all
+}
+
+BOOST_AUTO_TEST_CASE(logistic_finds_the_malignant) {
+  // Newton would do better; plain gradient steps by the workload's own derivatives are enough to tell the classes apart.
+  const Workload w = make_workload("logistic");
+  Built b(w, inputs_of(w, 0));
+  const std::size_t n = logistic_rows().size();
+  std::vector<double> weights(w.parameters, 0.0);
+  std::size_t right = 0;
+  for (int step = 0; step < 200; ++step) {
+    std::vector<double> gradient(w.parameters, 0.0);
+    for (std::size_t i = 0; i < w.parameters; ++i) b.tape.set_input(b.inputs[i], weights[i]);
+    right = 0;
+    for (std::size_t e = 0; e < n; ++e) {
+      double score = weights.back();
+      for (std::size_t i = w.parameters; i < w.inputs; ++i) {
+        b.tape.set_input(b.inputs[i], w.input(e, i));
+        if (i + 1 < w.inputs) score += weights[i - w.parameters] * w.input(e, i);
+      }
+      right += (score > 0) == (w.input(e, w.inputs - 1) == 1);
+      b.tape.forward();
+      b.tape.backward(b.output);
+      for (std::size_t i = 0; i < w.parameters; ++i) gradient[i] += b.tape.grad(b.inputs[i]);
+    }
+    for (std::size_t i = 0; i < w.parameters; ++i) weights[i] -= 2 * gradient[i] / static_cast<double>(n);
+  }
+  BOOST_TEST(right >= 530u);  // 93%
+}
+
+BOOST_AUTO_TEST_CASE(lstm_cell_by_hand) {
+  WorkloadOptions options;
+  options.size = {1, 1};
+  const Workload w = make_workload("lstm-cell", options);
+  const std::vector<double> p = inputs_of(w, 3);
+  Built b(w, p);
+  const double x = p[12], h = p[13], c = p[14];
+  const auto score = [&](std::size_t gate) { return p[3 * gate] * x + p[3 * gate + 1] * h + p[3 * gate + 2]; };
+  const auto sigmoid = [](double z) { return 1 / (1 + std::exp(-z)); };
+  const double state = sigmoid(score(1)) * c + sigmoid(score(0)) * std::tanh(score(2));
+  const double after = sigmoid(score(3)) * std::tanh(state);
+  BOOST_TEST(b.tape.value(b.output) == after * after, boost::test_tools::tolerance(1e-14));
+  const double output = sigmoid(score(3));  // d/d offset of the output gate
+  BOOST_TEST(b.tape.grad(b.inputs[11]) == 2 * after * std::tanh(state) * output * (1 - output),
+             boost::test_tools::tolerance(1e-13));
+}
+
+BOOST_AUTO_TEST_CASE(rosenbrock_by_hand) {
+  WorkloadOptions options;
+  options.size = {3};
+  const Workload w = make_workload("rosenbrock", options);
+  Built b(w, {-1.2, 1, 2});
+  BOOST_TEST(b.tape.value(b.output) == 24.2 + 100, boost::test_tools::tolerance(1e-14));
+  BOOST_TEST(b.tape.grad(b.inputs[0]) == -215.6, boost::test_tools::tolerance(1e-13));
+  BOOST_TEST(b.tape.grad(b.inputs[1]) == -88.0 - 400, boost::test_tools::tolerance(1e-13));
+  BOOST_TEST(b.tape.grad(b.inputs[2]) == 200.0, boost::test_tools::tolerance(1e-13));
+  Built least(w, {1, 1, 1});
+  for (const Id x : least.inputs) BOOST_TEST(least.tape.grad(x) == 0.0);
+}
+
 BOOST_AUTO_TEST_CASE(refusals) {
-  const auto message = [](std::string_view name, std::size_t ops) -> std::string {
+  const auto message = [](std::string_view name, std::size_t ops, std::vector<std::size_t> size = {}) -> std::string {
     try {
       WorkloadOptions options;
       options.ops = ops;
+      options.size = std::move(size);
       make_workload(name, options);
     } catch (const Error& error) {
       BOOST_TEST((error.code() == ErrorCode::bad_argument));
@@ -302,10 +424,18 @@ BOOST_AUTO_TEST_CASE(refusals) {
     }
     return "accepted";
   };
-  BOOST_TEST(message("wset", 10) == "unknown workload 'wset'; choose one of expr, west, dag, black-scholes, heston");
+  BOOST_TEST(message("wset", 10) ==
+             "unknown workload 'wset'; choose one of expr, west, dag, black-scholes, "
+             "heston, gmm, logistic, lstm-cell, rosenbrock");
   BOOST_TEST(message("west", 0).find("0 ops") != std::string::npos);
   BOOST_TEST(message("dag", 3'000'000'000).find("3000000000 ops") != std::string::npos);
   BOOST_TEST(message("expr", 0) == "accepted");  // it has its own number
+  BOOST_TEST(message("gmm", 1, {2}) == "workload gmm takes 2 sizes (dimensions,components), not 1");
+  BOOST_TEST(message("gmm", 1, {0, 2}) == "workload gmm with 0 dimensions; choose 1 to 64");
+  BOOST_TEST(message("lstm-cell", 1, {3, 257}) == "workload lstm-cell with 257 inputs; choose 1 to 256");
+  BOOST_TEST(message("rosenbrock", 1, {1}) == "workload rosenbrock with 1 dimensions; choose 2 to 1000000");
+  BOOST_TEST(message("west", 1, {1}) == "workload west has no sizes to choose");
+  BOOST_TEST(message("gmm", 1, {3, 4}) == "accepted");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

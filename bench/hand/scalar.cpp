@@ -2,7 +2,7 @@
 // the other of g++ and clang++ (bench/meson.build); the level takes the faster of both.
 #include <cmath>
 
-#include "bench/hand_body.hpp"
+#include "bench/hand/all.hpp"
 
 namespace wengert::bench {
 namespace {
@@ -21,6 +21,7 @@ struct Number {
   friend Number operator*(Number a, Number b) { return Number(a.v * b.v); }
   friend Number operator/(Number a, Number b) { return Number(a.v / b.v); }
   friend Number exp(Number x) { return Number(std::exp(x.v)); }
+  friend Number expm1(Number x) { return Number(std::expm1(x.v)); }
   friend Number log(Number x) { return Number(std::log(x.v)); }
   friend Number log1p(Number x) { return Number(std::log1p(x.v)); }
   friend Number erfc(Number x) { return Number(std::erfc(x.v)); }
@@ -29,9 +30,6 @@ struct Number {
   friend Number max(Number a, Number b) { return a.v < b.v ? b : a; }
   friend Number select_less(Number a, Number b, Number yes, Number no) { return a.v < b.v ? yes : no; }
 };
-using F64 = Number<double>;
-using F32 = Number<float>;
-
 }  // namespace
 
 #if defined(__AVX2__)
@@ -44,14 +42,7 @@ using F32 = Number<float>;
 #else
 #define HAND_AVX512 false
 #endif
-const HandCode HAND_NAME = {
-    HAND_COMPILER,
-    HAND_AVX2,
-    HAND_AVX512,
-    1,
-    1,
-    {expr<F64>, west<F64>, dag<F64>, black_scholes<F64>, heston<F64>},
-    {expr<F32>, west<F32>, dag<F32>, black_scholes<F32>, heston<F32>},
-};
+const HandCode HAND_NAME = {HAND_COMPILER, HAND_AVX2, HAND_AVX512, hand_functions<Number<double>, double>,
+                            hand_functions<Number<float>, float>};
 
 }  // namespace wengert::bench

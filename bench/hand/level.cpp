@@ -1,10 +1,11 @@
-// Levels hand and hand-simd: give the hand-written code (hand_body.hpp) its batch and its room.
+// Levels hand and hand-simd: give the hand-written code (all.hpp) its batch and its room.
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <new>
 
-#include "bench/hand.hpp"
+#include "bench/batch.hpp"
+#include "bench/hand/hand.hpp"
 #include "bench/make_levels.hpp"
 #include "wengert/error.hpp"
 
@@ -39,9 +40,13 @@ HandWorkload hand_workload(Workload::Kind kind) {
     case Workload::Kind::west: return hand_west;
     case Workload::Kind::dag: return hand_dag;
     case Workload::Kind::black_scholes: return hand_black_scholes;
-    case Workload::Kind::heston: break;
+    case Workload::Kind::heston: return hand_heston;
+    case Workload::Kind::gmm: return hand_gmm;
+    case Workload::Kind::logistic: return hand_logistic;
+    case Workload::Kind::lstm_cell: return hand_lstm_cell;
+    case Workload::Kind::rosenbrock: break;
   }
-  return hand_heston;
+  return hand_rosenbrock;
 }
 
 template <class Real>
@@ -49,7 +54,9 @@ class HandLevel final : public Level<Real> {
  public:
   /// Takes the fastest of `codes`.
   HandLevel(const Workload& workload, std::span<const HandCode* const> codes, std::string isa)
-      : workload_(workload), isa_(std::move(isa)) {
+      : workload_(workload),
+        constant_(workload.kind == Workload::Kind::gmm ? gmm_constant(workload.gmm(), workload.samples) : 0),
+        isa_(std::move(isa)) {
     for (const RandomGraph::Step& s : workload_.random_graph.steps) steps_.push_back({s.kind, s.a, s.b, s.c});
     double best = std::numeric_limits<double>::infinity();
     for (const HandCode* code : codes) {
@@ -63,14 +70,25 @@ class HandLevel final : public Level<Real> {
 
   void evaluate(const Batch<Real>& batch) override {
     const auto lanes = static_cast<std::size_t>(lanes_);
-    if (batch.evaluations >= lanes) return run(batch);
+    if (batch.evaluations >= lanes) return run(batch, batch.evaluations);
     // Less than a vector: repeat the last evaluation.
-    const std::size_t inputs = workload_.inputs, gradients = workload_.differentiated.size();
-    std::vector<Real> in(inputs * lanes), values(lanes), out(gradients * lanes);
-    for (std::size_t i = 0; i < inputs; ++i)
+    const std::size_t columns = workload_.inputs - workload_.parameters, gradients = workload_.differentiated.size();
+    std::vector<Real> in(columns * lanes), values(lanes), out(gradients * lanes);
+    for (std::size_t i = 0; i < columns; ++i)
       for (std::size_t e = 0; e < lanes; ++e)
         in[i * lanes + e] = batch.inputs[i * batch.stride + std::min(e, batch.evaluations - 1)];
-    run({.evaluations = lanes, .stride = lanes, .inputs = in.data(), .values = values.data(), .gradients = out.data()});
+    Batch<Real> whole{.evaluations = lanes,
+                      .stride = lanes,
+                      .inputs = in.data(),
+                      .values = values.data(),
+                      .gradients = out.data(),
+                      .parameters = batch.parameters};
+    if (workload_.summed()) {
+      whole.values = batch.values;
+      whole.gradients = batch.gradients;
+      return run(whole, batch.evaluations);
+    }
+    run(whole, lanes);
     std::copy_n(values.begin(), batch.evaluations, batch.values);
     for (std::size_t k = 0; k < gradients; ++k)
       std::copy_n(out.begin() + static_cast<std::ptrdiff_t>(k * lanes), batch.evaluations,
@@ -88,25 +106,29 @@ class HandLevel final : public Level<Real> {
 
   void use(const HandCode& code) {
     const HandWorkload which = hand_workload(workload_.kind);
-    if constexpr (sizeof(Real) == 8) {
-      function_ = code.f64[which];
-      lanes_ = code.lanes_f64;
-    } else {
-      function_ = code.f32[which];
-      lanes_ = code.lanes_f32;
-    }
+    const HandFunctions<Real>& functions = [&]() -> const auto& {
+      if constexpr (sizeof(Real) == 8) return code.f64;
+      else return code.f32;
+    }();
+    function_ = functions.function[which];
+    lanes_ = functions.lanes;
     compiler_ = code.compiler;
     while (!compiler_.empty() && compiler_.back() == ' ') compiler_.pop_back();
     const std::size_t numbers = hand_room(workload_.variables) * static_cast<std::size_t>(lanes_);
     room_.reset(static_cast<Real*>(::operator new[](numbers * sizeof(Real), std::align_val_t{64})));
   }
 
-  void run(const Batch<Real>& batch) {
+  void run(const Batch<Real>& batch, std::size_t counted) {
     function_({.evaluations = batch.evaluations,
                .stride = batch.stride,
                .inputs = batch.inputs,
                .values = batch.values,
                .gradients = batch.gradients,
+               .parameters = batch.parameters.data(),
+               .counted = counted,
+               .samples = workload_.samples,
+               .constant = constant_,
+               .size = {workload_.size[0], workload_.size[1]},
                .ops = workload_.ops,
                .sum = workload_.output == Output::sum,
                .steps = steps_.data(),
@@ -120,24 +142,18 @@ class HandLevel final : public Level<Real> {
   double time(const HandCode& code) {
     use(code);
     const std::size_t evaluations = std::clamp<std::size_t>(20000 / workload_.recorded_ops, 32, 1024);
-    std::vector<Real> in(workload_.inputs * evaluations), values(evaluations),
-        out(workload_.differentiated.size() * evaluations);
-    for (std::size_t i = 0; i < workload_.inputs; ++i)
-      for (std::size_t e = 0; e < evaluations; ++e) in[i * evaluations + e] = static_cast<Real>(workload_.input(e, i));
+    const BatchData<Real> data(workload_, evaluations);
     double best = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 20; ++k) {
       const auto start = std::chrono::steady_clock::now();
-      run({.evaluations = evaluations,
-           .stride = evaluations,
-           .inputs = in.data(),
-           .values = values.data(),
-           .gradients = out.data()});
+      run(data.batch(), evaluations);
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return best;
   }
 
   const Workload workload_;
+  const double constant_;
   std::vector<typename HandTask<Real>::Step> steps_;
   void (*function_)(const HandTask<Real>&) = nullptr;
   std::unique_ptr<Real[], Free> room_;

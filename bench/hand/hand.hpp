@@ -16,6 +16,14 @@ struct HandTask {
   Real* values;        // [evaluations]
   Real* gradients;     // [differentiated input][stride]
 
+  // Where results are summed (bench/level.hpp).
+  const Real* parameters;
+  std::size_t counted;  // evaluations that are; those after them only fill a vector
+  std::size_t samples;  // that share the prior of gmm and logistic
+  double constant;      // gmm: per evaluation
+
+  std::size_t size[2];  // of gmm, lstm-cell, rosenbrock
+
   std::size_t ops;  // west
   bool sum;         // west: output is the sum of all variables
   struct Step {     // dag: RandomGraph::Step
@@ -29,14 +37,30 @@ struct HandTask {
   Real* room;  // hand_room() vectors of `lanes`, aligned to 64 bytes
 };
 
-enum HandWorkload { hand_expr, hand_west, hand_dag, hand_black_scholes, hand_heston, hand_workloads };
+enum HandWorkload {
+  hand_expr,
+  hand_west,
+  hand_dag,
+  hand_black_scholes,
+  hand_heston,
+  hand_gmm,
+  hand_logistic,
+  hand_lstm_cell,
+  hand_rosenbrock,
+  hand_workloads
+};
+
+template <class Real>
+struct HandFunctions {
+  void (*function[hand_workloads])(const HandTask<Real>&);
+  int lanes;
+};
 
 struct HandCode {
   const char* compiler;  // "g++ 12.2.0"; null where this build has no such code
   bool avx2, avx512;     // what the CPU must have, as compiled
-  int lanes_f64, lanes_f32;
-  void (*f64[hand_workloads])(const HandTask<double>&);
-  void (*f32[hand_workloads])(const HandTask<float>&);
+  HandFunctions<double> f64;
+  HandFunctions<float> f32;
 };
 
 /// Vectors of room that a workload of so many variables needs.

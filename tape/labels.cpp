@@ -60,9 +60,9 @@ void Labels::rewind(Id size) {
   stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(kept), stretches_.end());
 }
 
-const std::string* Labels::find(Id id) const {
+std::string_view Labels::name_of(Id id) const {
   const auto at = place_of(names_, id);
-  return at != names_.end() && at->id == id ? &at->text : nullptr;
+  return at != names_.end() && at->id == id ? std::string_view(at->text) : std::string_view();
 }
 
 std::string Labels::scope_of(Id id) const {
@@ -86,8 +86,9 @@ std::string Labels::scope_of(Id id) const {
 
 std::string Labels::of(Id id) const {
   std::string text = scope_of(id);
-  if (const std::string* const own = find(id)) text += (text.empty() ? "" : "/") + *own;
-  return text;
+  const std::string_view own = name_of(id);
+  if (!own.empty() && !text.empty()) text += '/';
+  return text.append(own);
 }
 
 }  // namespace wengert::detail

@@ -50,8 +50,9 @@ class WENGERT_API Labels {
 
   /// Scopes and name, as "outer/inner/name"; empty where there are none.
   std::string of(Id id) const;
-  /// The scopes alone.
+  /// Either alone.
   std::string scope_of(Id id) const;
+  std::string_view name_of(Id id) const;
 
   const std::vector<Name>& names() const { return names_; }             ///< ids ascend
   const std::vector<Stretch>& stretches() const { return stretches_; }  ///< begins ascend
@@ -63,8 +64,6 @@ class WENGERT_API Labels {
       : names_(std::move(names)), stretches_(std::move(stretches)) {}
 
  private:
-  const std::string* find(Id id) const;
-
   std::vector<Name> names_;
   std::vector<Stretch> stretches_;
   std::vector<std::uint32_t> open_;  // stretches, innermost last

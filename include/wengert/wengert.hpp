@@ -7,6 +7,7 @@
 //   std::printf("f = %g, df/dx = %g, df/dy = %g\n", value(f), grad(x), grad(y));
 #pragma once
 
+#include "wengert/diagnose.hpp"
 #include "wengert/error.hpp"
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"

@@ -98,6 +98,8 @@ class BackwardLowering {
   }
   void adjoint(const OpRecord& record) {
     if (record.op == Op::sum) sum(record);
+    else if (record.op == Op::dot) dot(record);
+    else if (record.op == Op::sqnorm) sqnorm(record);
     else if (info(record.op).arity == 0) list(record);
     else fixed(record);
   }
@@ -144,23 +146,52 @@ class BackwardLowering {
       if (active(id)) add_to(id, g, Slope::one);
   }
 
+  /// Of these ops' adjoints each term is that of a product or a square.
+  void dot(const OpRecord& record) {
+    const ValueId g = adjoint_[record.out];
+    if (g == no_value) return;
+    const Operands operands = operands_of(tape_, record);
+    const std::size_t half = operands.size() / 2;
+    bool repeated = false;
+    for (Id id : operands) repeated |= seen_[id]++ != 0;
+    for (Id id : operands) seen_[id] = 0;
+    const auto pair = [&](std::size_t i, unsigned mask) {
+      const Id factors[] = {operands[i], operands[half + i]};
+      for (unsigned k = 0; k < 2; ++k)
+        if (!active(factors[k])) mask &= ~(1u << k);
+      if (mask != 0) product(Op::mul, factors, record.out, false, mask);
+    };
+    if (!repeated)
+      for (std::size_t i = 0; i < half; ++i) pair(i, 3);
+    else  // a variable in several places gets its contributions in their order
+      for (const unsigned mask : {1u, 2u})
+        for (std::size_t i = 0; i < half; ++i) pair(i, mask);
+  }
+  void sqnorm(const OpRecord& record) {
+    if (adjoint_[record.out] == no_value) return;
+    for (const Id id : operands_of(tape_, record))
+      if (active(id)) product(Op::square, {&id, 1}, record.out, false, 1);
+  }
+
   /// The products for the operands in `mask`, whose variables differ.
   void product(const OpRecord& record, unsigned mask) {
-    const bool assigns = kernels::assigns(kernels::adjoint_row(record.op));
-    const Operands operands = operands_of(tape_, record);
+    product(record.op, operands_of(tape_, record), record.out, record.constants != 0, mask);
+  }
+  void product(Op op, std::span<const Id> operands, Id out, bool no_tie, unsigned mask) {
+    const bool assigns = kernels::assigns(kernels::adjoint_row(op));
     unsigned assign = 0;
     for (unsigned k = 0; k < operands.size(); ++k)
       if (assigns && mask >> k & 1 && adjoint_[operands[k]] == no_value) assign |= 1u << k;
-    const unsigned used = kernels::used(record.op, mask);
+    const unsigned used = kernels::used(op, mask);
 
-    begin(kernels::adjoint_kernel(record.op, mask, assign), record.constants != 0);
+    begin(kernels::adjoint_kernel(op, mask, assign), no_tie);
     const ValueId first = out_.values;
     for (unsigned k = 0; k < operands.size(); ++k)
       if (mask >> k & 1) word(new_value());
-    word(adjoint_[record.out]);
+    word(adjoint_[out]);
     for (unsigned k = 0; k < operands.size(); ++k)
       if (used >> k & 1) read(operands[k]);
-    if (used & uses::Y) read(record.out);
+    if (used & uses::Y) read(out);
     ValueId next = first;
     for (unsigned k = 0; k < operands.size(); ++k)
       if (mask >> k & 1) {

@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& arguments);
 void add_verify(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_program(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 

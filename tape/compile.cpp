@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tape/guards.hpp"
 #include "tape/records.hpp"
 #include "wengert/error.hpp"
 
@@ -34,17 +35,22 @@ std::vector<Id> differentiated_inputs(const TapeView<Real>& tape, const CompileO
 template <class Real>
 class Compilation {
  public:
-  Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated)
+  Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated,
+              const GuardCounts& guards)
       : recorded_(source),
         tape_(source.view()),
         outputs_(outputs),
         differentiated_(differentiated),
+        guards_(guards),
         data_(std::make_shared<ProgramData<Real>>()) {
     data_->zero_rule = source.zero_rule();
   }
 
   std::shared_ptr<const ProgramData<Real>> run() {
-    s_ = simplify(tape_, outputs_, std::span<const Id>(differentiated_));
+    std::vector<Id> roots(outputs_.begin(), outputs_.end());
+    for (const Id count : {guards_.samples, guards_.batch})
+      if (count != no_id) roots.push_back(count);
+    s_ = simplify(tape_, std::span<const Id>(roots), std::span<const Id>(differentiated_));
     backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_));
     values_ = backward_.values;
     const Items body = lower_forward(tape_, s_, Phase::body, values_), prologue = uniform_items(Phase::prologue),
@@ -93,6 +99,7 @@ class Compilation {
     for (Id id : outputs_)
       if (!s_.uniform(id)) pinned.push_back(s_.same[id]);
     for (const OpRecord* sum : sums_) pinned.push_back(s_.same[sum->a]);
+    if (guards_.samples != no_id) pinned.push_back(s_.same[guards_.samples]);
     for (ValueId value : pinned) read[value] = 1;
     const auto kept = [&](ValueId value) { return keep && value < variables && s_.is(value, Simplified::kept); };
 
@@ -119,6 +126,7 @@ class Compilation {
     for (Id id : outputs_)
       if (!s_.uniform(id)) layout.outputs.push_back(slots[s_.same[id]]);
     for (const OpRecord* sum : sums_) layout.terms.push_back(slots[s_.same[sum->a]]);
+    if (guards_.samples != no_id) layout.passed = slots[s_.same[guards_.samples]];
     layout.kept = slots.kept();
     layout.slots = slots.count();
     return code;
@@ -185,6 +193,7 @@ class Compilation {
       layout.outputs.push_back(slots[s_.same[outputs_[k]]]);
       uniform.seeds.push_back(backward_.seeds[k] == no_value ? no_slot : slots[backward_.seeds[k]]);
     }
+    if (guards_.batch != no_id) layout.passed = slots[s_.same[guards_.batch]];
     for (const Backward::Crossing& sum : backward_.sums) uniform.sum_adjoints.push_back(slots[sum.from]);
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
       if (s_.uniform(differentiated_[k]))
@@ -192,7 +201,8 @@ class Compilation {
   }
 
   void finish() {
-    data_->source = source_of(recorded_, s_, outputs_, std::span<const Id>(differentiated_));
+    data_->source = source_of(recorded_, s_, outputs_, std::span<const Id>(differentiated_), guards_);
+    data_->guards_of_samples = guards_.of_samples;
     std::vector<Id> inputs;
     for (Id id : tape_.inputs)
       if (!parameter(id)) inputs.push_back(id);
@@ -201,7 +211,10 @@ class Compilation {
         data_->differentiated.push_back(
             static_cast<std::uint32_t>(std::lower_bound(inputs.begin(), inputs.end(), id) - inputs.begin()));
     for (const OpRecord& record : tape_.ops)
-      if (info(record.op).arity == 0) data_->longest_list = std::max<std::size_t>(data_->longest_list, record.b);
+      if (info(record.op).arity == 0) {
+        const std::uint32_t length = record.op == Op::sum ? std::min(record.b, kernels::most_operands) : record.b;
+        data_->longest_list = std::max<std::size_t>(data_->longest_list, length);
+      }
 
     ProgramStatistics& n = data_->statistics;
     n.inputs = inputs.size();
@@ -210,7 +223,8 @@ class Compilation {
     n.uniform_outputs = data_->uniform.layout.outputs.size();
     n.differentiated = data_->differentiated.size();
     n.differentiated_parameters = data_->uniform.gradients.size();
-    n.recorded_ops = tape_.ops.size();
+    n.guards = guards_.guards.size();
+    n.recorded_ops = tape_.ops.size() - guards_.ops;
     n.dead_ops = s_.dead_ops;
     n.constant_ops = s_.constant_ops;
     n.common_ops = s_.common_ops;
@@ -236,6 +250,7 @@ class Compilation {
   const TapeView<Real> tape_;
   const std::span<const Id> outputs_;
   const std::vector<Id>& differentiated_;
+  const GuardCounts& guards_;
   std::shared_ptr<ProgramData<Real>> data_;
   Simplified s_;
   Backward backward_;
@@ -252,7 +267,11 @@ std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tap
       throw Error(ErrorCode::stale_id, "compile is asked for output " + std::to_string(id) +
                                            ", but the tape has only " + std::to_string(tape.size()) + " variables");
   const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
-  return Compilation<Real>(tape, outputs, differentiated).run();
+  if (tape.view().guards.empty() || !options.guards)
+    return Compilation<Real>(tape, outputs, differentiated, GuardCounts()).run();
+  NaiveTape<Real> with_counts = tape;
+  const GuardCounts guards = lower_guards(with_counts);
+  return Compilation<Real>(with_counts, outputs, differentiated, guards).run();
 }
 
 }  // namespace
@@ -275,14 +294,25 @@ const ProgramStatistics& Program<Real>::statistics() const {
 }
 
 template <class Real>
+GuardInfo Program<Real>::guard(std::size_t k) const {
+  const plan::Source<Real>& source = data_->source;
+  if (k >= source.guards.size())
+    throw Error(ErrorCode::bad_argument,
+                "guard " + std::to_string(k) + " of a program with " + std::to_string(source.guards.size()));
+  const auto& guard = source.guards[k];
+  return {source.files[guard.file], guard.line, name_of_decider(guard.decider), guard.outcome};
+}
+
+template <class Real>
 std::string Program<Real>::describe() const {
   const ProgramStatistics& n = statistics();
   const auto s = [](std::size_t x) { return std::to_string(x); };
   return s(n.recorded_ops) + " recorded ops: " + s(n.dead_ops) + " dead, " + s(n.constant_ops) + " constant, " +
          s(n.common_ops) + " repeated, " + s(n.hoisted_ops) + " uniform, " + s(n.passive_ops) +
-         " without derivatives\n" + s(n.forward_instructions) + " forward instructions in " + s(n.forward_runs) +
-         " runs, " + s(n.backward_instructions) + " backward in " + s(n.backward_runs) + "\n" + s(n.variables) +
-         " variables: " + s(n.value_slots) + " slots for values that backward reads, " + s(n.working_slots) +
+         " without derivatives; " + s(n.guards) + " guards\n" + s(n.forward_instructions) +
+         " forward instructions in " + s(n.forward_runs) + " runs, " + s(n.backward_instructions) + " backward in " +
+         s(n.backward_runs) + "\n" + s(n.variables) + " variables: " + s(n.value_slots) +
+         " slots for values that backward reads, " + s(n.working_slots) +
          " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) + " bytes\n";
 }
 

@@ -1,5 +1,6 @@
 // The passes that make a Program of a tape, in the order they run. Each takes time linear in the tape.
 //
+//   lower_guards    guards as ops
 //   simplify        which ops matter, which are constants, which repeat an earlier one, which have derivatives
 //   lower_backward  the reverse sweep as instructions that each write new values only, and what they need kept
 //   lower_forward   the same for the values
@@ -27,6 +28,20 @@ inline constexpr ValueId no_value = 0xffffffffu;
 
 /// When a value is computed: once before all samples, for each sample, or once after all samples.
 enum class Phase { prologue, body, epilogue };
+
+/// Guards, in the order recorded: first those that differ between samples, then those that are the same for the batch. Of
+/// each kind a variable that counts how many come out as recorded before the first that doesn't; `no_id` where there are none.
+struct GuardCounts {
+  std::vector<Guard> guards;
+  std::size_t of_samples = 0;
+  Id samples = no_id, batch = no_id;
+  std::size_t ops = 0;     ///< that count, the last ones of the tape
+  Id first_op_id = no_id;  ///< ids from here on are theirs
+};
+
+/// Appends the ops that count. Throws out_of_ids, out_of_memory.
+template <class Real>
+GuardCounts lower_guards(NaiveTape<Real>& tape);
 
 /// What simplify found out, per variable of the tape.
 struct Simplified {

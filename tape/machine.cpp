@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tape/cores.hpp"
+#include "tape/guards.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert {
@@ -33,14 +34,16 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       isa_(parse_isa(options.isa)),
       parallel_for_(options.parallel_for),
       uniform_(data_, single_table<Real>()),
-      reduction_(kernels::backend<Real>(isa_).sum_of_leaf) {
+      reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
+      report_departures_(options.report_departures),
+      departures_(options.threads ? options.threads : available_cores()) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
   vector_ = static_cast<std::size_t>(backend.lanes);
   lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
                                          " takes multiples of " + std::to_string(vector_));
-  const unsigned threads = options.threads ? options.threads : available_cores();
+  const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
   bind(many_, *backend.instructions);
@@ -53,6 +56,27 @@ void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& ta
   codes.values = BoundCode<Real>(data_.values_code, table);
   codes.forward = BoundCode<Real>(data_.forward, table);
   codes.backward = BoundCode<Real>(data_.backward, table);
+}
+
+template <class Real>
+void Machine<Real>::begin() {
+  departures_.clear();
+  uniform_.begin();
+}
+
+template <class Real>
+void Machine<Real>::finish() {
+  const std::size_t guards = data_.statistics.guards;
+  if (guards == 0) return;
+  if (const std::size_t of_batch = guards - data_.guards_of_samples, passed = uniform_.passed(of_batch);
+      passed != of_batch)
+    departures_.add({Departure::every_sample, data_.guards_of_samples + passed});
+  departures_.gather();
+  if (departures_.all().empty() || report_departures_) return;
+  const Departure& first = departures_.all().front();
+  const GuardInfo guard = program_.guard(first.guard);
+  other_path(first.sample == Departure::every_sample ? "the whole batch" : "sample " + std::to_string(first.sample),
+             guard.file, guard.line, guard.condition, guard.outcome);
 }
 
 template <class Real>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/dispatch.hpp"
+#include "tape/departures.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
@@ -47,8 +48,8 @@ class Machine {
       if (lanes_of.data) lanes_of.data += vector_;
       return lanes_of;
     }
-    void values() const { code_->values.run(workspace_->frame(ieee_)); }
-    void forward() const { code_->forward.run(workspace_->frame(ieee_)); }
+    void values() const { run(code_->values, data_->values); }
+    void forward() const { run(code_->forward, data_->gradient); }
     void backward() const { code_->backward.run(workspace_->frame(ieee_)); }
 
    private:
@@ -56,8 +57,15 @@ class Machine {
     struct Codes {
       BoundCode<Real> values, forward, backward;
     };
+    void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout) const {
+      code.run(workspace_->frame(ieee_));
+      if (layout.passed != plan::no_slot)
+        departures_->look(worker, lanes, slot(layout.passed), data_->guards_of_samples);
+    }
+
     const plan::ProgramData<Real>* data_;
     const Workspace<Real>* workspace_;
+    Departures* departures_;
     const Codes* code_;
     std::size_t width_, vector_, step_;
     bool ieee_;
@@ -68,6 +76,13 @@ class Machine {
   template <class Body>
   void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds,
                   const Body& body, std::size_t piece = 0);
+
+  /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `finish`
+  /// throws other_path, unless departures are to be reported.
+  void begin();
+  void finish();
+  void forget_departures() { departures_.clear(); }
+  std::span<const Departure> departures() const { return departures_.all(); }
 
   UniformSide<Real>& uniform() { return uniform_; }
   Reduction<Real>& reduction() { return reduction_; }
@@ -92,6 +107,8 @@ class Machine {
   Codes many_, single_, dual_;
   UniformSide<Real> uniform_;
   Reduction<Real> reduction_;
+  bool report_departures_;
+  Departures departures_;
 };
 
 template <class Real>
@@ -115,6 +132,7 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
     block.last = last;
     block.data_ = &data_;
     block.workspace_ = &workspace;
+    block.departures_ = &departures_;
     block.code_ = alone ? &single_ : dual ? &dual_ : &many_;
     block.width_ = block_width;
     block.vector_ = dual ? vector_ : block_width;

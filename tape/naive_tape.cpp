@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/dispatch.hpp"
+#include "tape/guards.hpp"
 #include "tape/records.hpp"
 #include "tape/visit.hpp"
 #include "wengert/tape.hpp"
@@ -248,6 +249,40 @@ template <class Real>
 void NaiveTape<Real>::forward() {
   backend_->forward(
       {ops_.data(), ops_.size(), operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+  if (guards_.empty()) return;
+  if (const std::optional<std::size_t> k = departure()) {
+    const Guard& guard = guards_[*k];
+    other_path("forward", guard.file, guard.line, name_of_decider(decider(view(), guard.condition)), guard.outcome);
+  }
+}
+
+template <class Real>
+void NaiveTape<Real>::guard(Id condition, const char* file, std::uint32_t line) {
+  check(condition);
+  guard({condition, values_[condition] != Real(0), line, file});
+}
+
+template <class Real>
+void NaiveTape<Real>::guard(const Guard& guard) {
+  check(guard.condition);
+  grow(guards_, 1);
+  guards_.push_back(guard);
+}
+
+template <class Real>
+bool NaiveTape<Real>::compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line) {
+  grow(guards_, 1);
+  guards_.push_back({append(op, Real(outcome ? 1 : 0), a, b, a), outcome, line, file});
+  return outcome;
+}
+
+template <class Real>
+std::optional<std::size_t> NaiveTape<Real>::departure() const {
+  const auto departed = std::find_if(guards_.begin(), guards_.end(), [&](const Guard& guard) {
+    return (values_[guard.condition] != Real(0)) != guard.outcome;
+  });
+  if (departed == guards_.end()) return std::nullopt;
+  return static_cast<std::size_t>(departed - guards_.begin());
 }
 
 template <class Real>
@@ -323,16 +358,21 @@ template <class Real>
 Mark NaiveTape<Real>::mark() const {
   return {static_cast<std::uint32_t>(values_.size()),    static_cast<std::uint32_t>(ops_.size()),
           static_cast<std::uint32_t>(operands_.size()),  static_cast<std::uint32_t>(inputs_.size()),
-          static_cast<std::uint32_t>(constants_.size()), static_cast<std::uint32_t>(parameters_.size())};
+          static_cast<std::uint32_t>(constants_.size()), static_cast<std::uint32_t>(parameters_.size()),
+          static_cast<std::uint32_t>(guards_.size())};
 }
 
 template <class Real>
 void NaiveTape<Real>::rewind(const Mark& mark) {
   if (mark.variables > values_.size() || mark.ops > ops_.size() || mark.operands > operands_.size() ||
-      mark.inputs > inputs_.size() || mark.constants > constants_.size() || mark.parameters > parameters_.size())
+      mark.inputs > inputs_.size() || mark.constants > constants_.size() || mark.parameters > parameters_.size() ||
+      mark.guards > guards_.size())
     fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
-  if (mark.variables == values_.size()) return;
+  if (mark.variables == values_.size()) {
+    guards_.resize(mark.guards);
+    return;
+  }
   epochs_.rewind(mark.variables);
   labels_.rewind(mark.variables);
   values_.resize(mark.variables);
@@ -341,6 +381,7 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
   inputs_.resize(mark.inputs);
   constants_.resize(mark.constants);
   parameters_.resize(mark.parameters);
+  guards_.resize(mark.guards);
   if (adjoints_.size() > mark.variables) adjoints_.resize(mark.variables);
 }
 
@@ -363,15 +404,16 @@ TapeStatistics NaiveTape<Real>::statistics() const {
           operands_.size(),
           inputs_.size(),
           constants_.size(),
+          guards_.size(),
           used(values_) + used(adjoints_) + used(ops_) + used(operands_) + used(inputs_) + used(constants_) +
-              used(parameters_) + used(scratch_),
+              used(parameters_) + used(guards_) + used(scratch_),
           reserved(values_) + reserved(adjoints_) + reserved(ops_) + reserved(operands_) + reserved(inputs_) +
-              reserved(constants_) + reserved(parameters_) + reserved(scratch_)};
+              reserved(constants_) + reserved(parameters_) + reserved(guards_) + reserved(scratch_)};
 }
 
 template <class Real>
 TapeView<Real> NaiveTape<Real>::view() const {
-  return {ops_, operands_, inputs_, constants_, values_, parameters_};
+  return {ops_, operands_, inputs_, constants_, values_, parameters_, guards_};
 }
 
 template class NaiveTape<double>;

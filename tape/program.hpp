@@ -47,6 +47,7 @@ struct Layout {
   std::vector<Slot> inputs;   ///< per input that isn't a parameter; no_slot where nothing depends on it
   std::vector<Slot> outputs;  ///< per output that isn't uniform
   std::vector<Slot> terms;    ///< of the sums over samples
+  Slot passed = no_slot;      ///< how many guards come out as recorded before the first that doesn't
 };
 
 /// What is computed once per batch, one lane wide, before the samples and after them.
@@ -86,6 +87,7 @@ struct ProgramData {
   Uniform<Real> uniform;
 
   Source<Real> source;
+  std::size_t guards_of_samples = 0;  ///< the first so many of source.guards; the others are the same for the batch
 };
 
 }  // namespace wengert::plan

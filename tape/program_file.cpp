@@ -167,6 +167,15 @@ void write_body(Writer& out, ZeroRule zero_rule, const plan::Source<Real>& sourc
     for (const std::uint32_t n : {scope.begin, scope.end, scope.parent}) out.put(n);
     out.text(scope.text);
   }
+  out.put(static_cast<std::uint32_t>(source.files.size()));
+  for (const std::string& file : source.files) out.text(file);
+  out.put(static_cast<std::uint64_t>(source.guards.size()));
+  for (const auto& guard : source.guards) {
+    out.put(guard.condition);
+    out.put(guard.file);
+    out.put(guard.line);
+    out.put(static_cast<std::uint32_t>(guard.outcome));
+  }
 }
 
 std::vector<Op> read_names(Reader& in) {
@@ -183,6 +192,28 @@ std::vector<Op> read_names(Reader& in) {
     ops.push_back(static_cast<Op>(op));
   }
   return ops;
+}
+
+template <class Real>
+void read_guards(Reader& in, plan::Source<Real>& source, std::uint64_t variables) {
+  const std::uint32_t files = in.get<std::uint32_t>("the number of source files");
+  if (files > in.left() / 4) bad(number(files) + " source files are more than the file has");
+  for (std::uint32_t k = 0; k < files; ++k)
+    source.files.emplace_back(in.take(in.get<std::uint32_t>("the length of a name"), "the name of a source file"));
+  const std::uint64_t guards = in.get<std::uint64_t>("the number of guards");
+  if (guards > in.left() / 16) bad("guards: " + number(guards) + " of them are more than the file has");
+  source.guards.resize(static_cast<std::size_t>(guards));
+  for (std::size_t k = 0; k < source.guards.size(); ++k) {
+    auto& guard = source.guards[k];
+    guard.condition = in.get<std::uint32_t>("a guard");
+    guard.file = in.get<std::uint32_t>("a guard");
+    guard.line = in.get<std::uint32_t>("a guard");
+    const std::uint32_t outcome = in.get<std::uint32_t>("a guard");
+    guard.outcome = outcome == 1;
+    if (guard.condition >= variables || guard.file >= files || outcome > 1)
+      bad("guard " + number(k) + " is on variable " + number(guard.condition) + " of " + number(variables) +
+          ", in source file " + number(guard.file) + " of " + number(files) + ", with the outcome " + number(outcome));
+  }
 }
 
 /// Turns places in the file's list of names into ops of the table, and makes sure that ops only use what is before them.
@@ -269,6 +300,7 @@ Saved<Real> read_body(std::string_view body) {
   for (Id id : source.outputs)
     if (id >= variables) bad("an output is variable " + number(id) + " of " + number(variables));
   source.labels = read_labels(in, variables);
+  read_guards(in, source, variables);
   if (in.left() != 0) bad(number(in.left()) + " bytes are left over at its end");
   return saved;
 }

@@ -90,9 +90,10 @@ Replay<Real>::~Replay() = default;
 template <class Real>
 void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
   UniformSide<Real>& uniform = machine_->uniform();
-  uniform.begin();
+  machine_->begin();
   const std::span<const Real> sums = forward_pass(samples, inputs, values);
   if (uniform.any()) uniform.values_after(sums);
+  machine_->finish();
 }
 
 /// Values of all samples, and the sums over them.
@@ -133,20 +134,24 @@ void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<
   if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
                                          std::to_string(program().uniform_outputs()) + " uniform outputs");
-  uniform.begin();
+  machine_->begin();
   if (!uniform.any()) {
     backward_pass(samples, inputs, weights, values, gradients);
-    return;
+    return machine_->finish();
   }
   // Where the sums' adjoints depend on what follows from the sums, these have to be known first.
   const plan::ProgramData<Real>& data = machine_->data();
   const bool first = !data.uniform.linear;
-  if (first) uniform.values_after(forward_pass(samples, inputs, {}));
+  if (first) {
+    uniform.values_after(forward_pass(samples, inputs, {}));
+    machine_->forget_departures();  // the second pass finds them again
+  }
   uniform.adjoints_before(uniform_weights);
   const std::span<const Real> sums = backward_pass(samples, inputs, weights, values, gradients);
   const std::size_t terms = data.gradient.terms.size();
   if (!first) uniform.values_after(sums.first(terms));
   uniform.adjoints_after(sums.subspan(terms));
+  machine_->finish();
 }
 
 /// Values and adjoints of all samples. Returns the sums over them: terms, then adjoints of uniform variables.
@@ -189,7 +194,7 @@ template <class Real>
 void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions,
                        Samples<Real> values, Samples<Real> tangents) {
   refuse_sums("jvp");
-  machine_->uniform().begin();
+  machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
   machine_->each_block(layout, Numbers::dual, samples, 1, [&](const Block& block) {
@@ -200,6 +205,7 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
     for (std::size_t k = 0; k < layout.outputs.size(); ++k)
       store_derivative(block.tangent(layout.outputs[k]), block.lanes, tangents, [&](std::size_t) { return k; });
   });
+  machine_->finish();
 }
 
 template <class Real>
@@ -207,7 +213,7 @@ template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
-  machine_->uniform().begin();
+  machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
   machine_->each_block(layout, Numbers::dual, samples, seeds, [&](const Block& block) {
@@ -219,6 +225,7 @@ void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inp
       store_derivative(block.tangent(layout.outputs[k]), block.lanes, derivatives,
                        [&](std::size_t seed) { return item(seed, k); });
   });
+  machine_->finish();
 }
 
 template <class Real>
@@ -226,7 +233,7 @@ template <class Item>
 void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
-  machine_->uniform().begin();
+  machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
@@ -247,11 +254,12 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
                             [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
     }
   });
+  machine_->finish();
 }
 
 template <class Real>
 void Replay<Real>::values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to) {
-  if (to.data) values(samples, inputs, to);
+  if (to.data || program().statistics().guards != 0) values(samples, inputs, to);
 }
 
 template <class Real>
@@ -283,7 +291,7 @@ template <class Tangent, class Item>
 void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs,
                                 Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients,
                                 Samples<Real> products, const Tangent& tangent, const Item& item) {
-  machine_->uniform().begin();
+  machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   machine_->each_block(data.gradient, Numbers::dual, samples, seeds, [&](const Block& block) {
@@ -300,6 +308,7 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
       store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
                        [&](std::size_t seed) { return item(seed, k); });
   });
+  machine_->finish();
 }
 
 template <class Real>
@@ -357,6 +366,11 @@ std::span<const Real> Replay<Real>::uniform_outputs() const {
 template <class Real>
 std::span<const Real> Replay<Real>::parameter_gradients() const {
   return machine_->uniform().gradients();
+}
+
+template <class Real>
+std::span<const Departure> Replay<Real>::departures() const {
+  return machine_->departures();
 }
 
 template <class Real>

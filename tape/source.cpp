@@ -1,9 +1,11 @@
 #include "tape/source.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "tape/compile.hpp"
+#include "tape/guards.hpp"
 #include "tape/records.hpp"
 
 namespace wengert::plan {
@@ -41,8 +43,9 @@ wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const std::ve
 
 template <class Real>
 Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simplified, std::span<const Id> outputs,
-                       std::span<const Id> differentiated) {
+                       std::span<const Id> differentiated, const GuardCounts& guards) {
   const TapeView<Real> tape = recorded.view();
+  const auto kept = [&](Id id) { return id < guards.first_op_id && simplified.is(id, Simplified::live); };
   Source<Real> source;
   std::vector<Id> place(tape.values.size(), no_id);
   Id next = 0;
@@ -53,18 +56,17 @@ Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simpli
   }
   for (Id id : tape.parameters) source.parameters.push_back(place[id]);
   for (Id id : tape.constants) {
-    if (!simplified.is(id, Simplified::live)) continue;
+    if (!kept(id)) continue;
     place[id] = next++;
     source.constants.push_back(tape.values[id]);
   }
   // Counted first: the list is kept for as long as the program is.
   std::size_t words = 0;
   for (const OpRecord& record : tape.ops)
-    if (simplified.is(record.out, Simplified::live))
-      words += 1 + (info(record.op).arity == 0) + operands_of(tape, record).size();
+    if (kept(record.out)) words += 1 + (info(record.op).arity == 0) + operands_of(tape, record).size();
   source.words.reserve(words);
   for (const OpRecord& record : tape.ops) {
-    if (!simplified.is(record.out, Simplified::live)) continue;
+    if (!kept(record.out)) continue;
     ++source.ops;
     for (Id j = 0; j < outputs_of(record); ++j) place[record.out + j] = next++;
     source.words.push_back(static_cast<std::uint32_t>(record.op));
@@ -76,6 +78,15 @@ Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simpli
     source.labels = labels_of(recorded, place, static_cast<Id>(source.inputs.size() + source.constants.size()));
   for (Id id : outputs) source.outputs.push_back(place[id]);
   for (Id id : differentiated) source.differentiated.push_back(place[id]);
+  // Names are copied: the library that they are in may go.
+  std::unordered_map<const char*, std::uint32_t> files;
+  source.guards.reserve(guards.guards.size());
+  for (const Guard& guard : guards.guards) {
+    const auto [file, is_new] = files.try_emplace(guard.file, static_cast<std::uint32_t>(source.files.size()));
+    if (is_new) source.files.emplace_back(guard.file);
+    source.guards.push_back(
+        {place[guard.condition], file->second, guard.line, decider(tape, guard.condition), guard.outcome});
+  }
   return source;
 }
 
@@ -101,12 +112,15 @@ NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule) {
     word += operands;
   }
   tape.set_labels(source.labels);
+  for (const auto& guard : source.guards)
+    tape.guard({guard.condition, guard.outcome, guard.line, source.files[guard.file].c_str()});
   return tape;
 }
 
-template Source<double> source_of(const NaiveTape<double>&, const Simplified&, std::span<const Id>,
-                                  std::span<const Id>);
-template Source<float> source_of(const NaiveTape<float>&, const Simplified&, std::span<const Id>, std::span<const Id>);
+template Source<double> source_of(const NaiveTape<double>&, const Simplified&, std::span<const Id>, std::span<const Id>,
+                                  const GuardCounts&);
+template Source<float> source_of(const NaiveTape<float>&, const Simplified&, std::span<const Id>, std::span<const Id>,
+                                 const GuardCounts&);
 template NaiveTape<double> record(const Source<double>&, ZeroRule);
 template NaiveTape<float> record(const Source<float>&, ZeroRule);
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "wengert/tape.hpp"
@@ -14,6 +15,7 @@
 namespace wengert::plan {
 
 struct Simplified;
+struct GuardCounts;
 
 template <class Real>
 struct Source {
@@ -25,18 +27,29 @@ struct Source {
   std::vector<Id> outputs, differentiated;
   wengert::detail::Labels labels;
 
+  struct Guard {
+    Id condition;
+    std::uint32_t file, line;  ///< where in the source text; of `files`
+    std::uint8_t decider;      ///< number of the op whose result it is; op_count: of none
+    bool outcome;
+  };
+  std::vector<Guard> guards;
+  std::vector<std::string> files;
+
   std::size_t bytes() const {
     return (inputs.size() + constants.size()) * sizeof(Real) +
-           (parameters.size() + words.size() + outputs.size() + differentiated.size()) * sizeof(Id);
+           (parameters.size() + words.size() + outputs.size() + differentiated.size()) * sizeof(Id) +
+           guards.size() * sizeof(Guard);
   }
 };
 
-/// What `outputs` depend on of a tape that was simplified for them, and all its inputs.
+/// What `outputs` and guards depend on of a tape that was simplified for them, and all its inputs. Without the ops that count
+/// guards: compile adds them.
 template <class Real>
 Source<Real> source_of(const NaiveTape<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
-                       std::span<const Id> differentiated);
+                       std::span<const Id> differentiated, const GuardCounts& guards);
 
-/// Records it all on a new tape.
+/// Records it all on a new tape, which the source must outlive.
 template <class Real>
 NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule);
 

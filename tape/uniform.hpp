@@ -32,6 +32,11 @@ class UniformSide {
   /// Takes what the samples gave to the adjoints of this side, and computes the parameters' gradients.
   void adjoints_after(std::span<const Real> totals);
 
+  /// How many of the batch's guards come out as recorded before the first that doesn't; all, where none is checked.
+  std::size_t passed(std::size_t all) const {
+    return part_.layout.passed == plan::no_slot ? all : static_cast<std::size_t>(at(part_.layout.passed));
+  }
+
   std::span<const Real> outputs() const { return outputs_; }
   std::span<const Real> gradients() const { return gradients_; }
 

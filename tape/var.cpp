@@ -31,6 +31,12 @@ float value(Op op, float a, float b, float c) { return scalar<float>().value(op,
 std::vector<double> values(Op op, std::span<const double> operands) { return outputs_of(op, operands); }
 std::vector<float> values(Op op, std::span<const float> operands) { return outputs_of(op, operands); }
 
+std::int64_t integer(double x) {
+  if (!(x >= -0x1p63 && x < 0x1p63))
+    throw Error(ErrorCode::bad_argument, "to_integer of " + std::to_string(x) + ", which is no 64-bit integer");
+  return static_cast<std::int64_t>(x);
+}
+
 void mixed_tapes() {
   throw Error(ErrorCode::mixed_tapes,
               "operands live on different tapes; record the whole computation on one, or pass value(x) for a constant");

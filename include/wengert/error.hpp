@@ -23,6 +23,7 @@ enum class ErrorCode {
   mixed_tapes,    ///< operands that live on different tapes
   not_an_input,   ///< `set_input` on something that is not an input
   unsupported,    ///< an instruction set or feature that this CPU or build lacks
+  other_path,     ///< inputs at which a branch of the recorded code would go the other way
   out_of_ids,     ///< a tape would need more than 2^32 - 2 variables
   out_of_memory,  ///< memory or the budget is exhausted; the tape is as it was before the call
   bad_file,       ///< a file that is not what it should be

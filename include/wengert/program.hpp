@@ -30,6 +30,9 @@ struct CompileOptions {
   /// The inputs whose derivatives are asked for, as ids of the tape; all inputs where nothing is given. Inputs that are left
   /// out cost no derivative work.
   std::optional<std::vector<Id>> differentiated;
+  /// Check at each replay that all guards of the tape come out as recorded. Without, a sample at which one doesn't gets the
+  /// number of the recorded branch.
+  bool guards = true;
 };
 
 /// What compiling made of a tape: how much each pass bought.
@@ -37,6 +40,7 @@ struct ProgramStatistics {
   std::size_t inputs = 0, parameters = 0;        ///< that differ between samples; that don't
   std::size_t outputs = 0, uniform_outputs = 0;  ///< one per sample; one per batch
   std::size_t differentiated = 0, differentiated_parameters = 0;
+  std::size_t guards = 0;        ///< checked, by ops that count as passive
   std::size_t recorded_ops = 0;  ///< on the tape
   std::size_t dead_ops = 0;      ///< no output depends on them
   std::size_t constant_ops = 0;  ///< computed once, now
@@ -50,6 +54,14 @@ struct ProgramStatistics {
   std::size_t working_slots = 0;                    ///< of a gradient: values on the way and adjoints, reused
   std::size_t slots_for_values = 0;                 ///< all slots where values alone are asked for
   std::size_t bytes = 0;                            ///< of the program
+};
+
+/// A comparison that decided which code was recorded, or a `decide` or `guard`.
+struct GuardInfo {
+  std::string file;
+  std::uint32_t line;
+  std::string condition;  ///< the op that decides: lt, eq, ...
+  bool outcome;           ///< at recording
 };
 
 /// Which entries of a matrix may be other than zero: those of row r are in columns `column[row_start[r]]` up to, not
@@ -77,6 +89,9 @@ class WENGERT_API Program {
   std::size_t uniform_outputs() const { return statistics().uniform_outputs; }
   std::size_t differentiated_parameters() const { return statistics().differentiated_parameters; }
   const ProgramStatistics& statistics() const;
+  /// Guard k of statistics().guards: in the order recorded, those that differ between samples before those of the batch.
+  /// Throws bad_argument.
+  GuardInfo guard(std::size_t k) const;
   /// A few lines of text: what each pass bought.
   std::string describe() const;
 
@@ -105,6 +120,7 @@ class WENGERT_API Program {
 /// With `tape.parameter()` and `tape.sum_samples()` a whole objective is one program: what depends on parameters alone runs
 /// once per batch before the samples, what depends on sums once after them; adjoints of parameters are summed over samples.
 /// An op that differs from sample to sample can't use a sum of the same pass.
+/// All guards of the tape are part of the program, whichever outputs are asked for.
 /// Throws stale_id, not_an_input (differentiated), bad_argument (no outputs, an input twice, such an op), out_of_ids,
 /// out_of_memory.
 template <class Real>

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +58,17 @@ struct ReplayOptions {
   unsigned threads = 1;      ///< 0: all cores that this process may use
   std::size_t lanes = 0;  ///< samples in a block, a multiple of the vector's; 0: chosen from the program and the caches
   ParallelFor parallel_for = {};  ///< used instead of threads of our own, if given
+  /// Samples at which a guard comes out otherwise than recorded, so that their results are of no use: false: throw; true: go
+  /// on, and list them in `departures()`.
+  bool report_departures = false;
+};
+
+/// A sample that leaves the recorded path, and the first guard that came out otherwise there (Program::guard).
+struct Departure {
+  static constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
+
+  std::size_t sample;  ///< `every_sample` where the guard is the same for the batch
+  std::size_t guard;
 };
 
 template <class Real>
@@ -66,6 +78,11 @@ struct Compressed;
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
 /// block width, threads, its place in the batch or how the batch is split into calls; of a sum over the samples, on these and
 /// their order alone.
+///
+/// A program whose tape has guards (comparisons of Vars) is right for samples that take the recorded path. At others every
+/// function below throws other_path, naming the first of them and its guard, after it has run: what it wrote is then
+/// unspecified. With ReplayOptions::report_departures it doesn't throw: results of the samples in `departures()` are of no use,
+/// those of all others are as always (not so where samples are summed: wengert/program.hpp).
 ///
 /// One thread at a time per Replay; any number of them share a Program. The first call with a kind of result allocates the
 /// workspace; later ones allocate nothing.
@@ -125,6 +142,9 @@ class WENGERT_API Replay {
   /// Those that may be other than zero, in the order of program().hessian_sparsity(). The rest as hvp.
   void sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
                       Samples<Real> nonzeros, Samples<const Real> weights = {});
+
+  /// Of the last call, by sample; empty where all took the recorded path.
+  std::span<const Departure> departures() const;
 
   const Program<Real>& program() const;
   std::string isa() const;

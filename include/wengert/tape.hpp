@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,14 @@ template <class Real>
 struct Backend;
 }
 
+/// A branch of the recorded code: it went the way it did because the variable `condition` was zero, or wasn't.
+struct Guard {
+  Id condition;
+  bool outcome;  ///< at recording: not zero
+  std::uint32_t line;
+  const char* file;  ///< of the comparison; must outlive the tape
+};
+
 /// The arrays of a tape, as the sweeps read them. Valid until the tape changes.
 template <class Real>
 struct TapeView {
@@ -39,6 +48,7 @@ struct TapeView {
   std::span<const Id> constants;   ///< ascending
   std::span<const Real> values;    ///< one per variable
   std::span<const Id> parameters;  ///< those inputs that are parameters, ascending
+  std::span<const Guard> guards;   ///< in the order recorded
 };
 
 /// Weight of one output in a reverse sweep.
@@ -50,14 +60,14 @@ struct Seed {
 
 /// What a tape holds.
 struct TapeStatistics {
-  std::size_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0;
+  std::size_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, guards = 0;
   std::size_t bytes_in_use = 0;    ///< of the arrays, counting what is recorded
   std::size_t bytes_reserved = 0;  ///< of the arrays, counting their capacity
 };
 
 /// A position on a tape: `rewind` to it forgets what was recorded since.
 struct Mark {
-  std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, parameters = 0;
+  std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, parameters = 0, guards = 0;
 };
 
 /// What multiplies an adjoint by a partial (design: chain). `exact`: exactly 0 where either is exactly 0, so that a branch
@@ -154,7 +164,16 @@ class WENGERT_API NaiveTape {
   /// Changes an input; values downstream follow at the next `forward`. Throws not_an_input, stale_id.
   void set_input(Id id, Real value);
 
-  /// Computes every op again, in order.
+  /// Records that what follows was recorded because `condition` is (not) zero: `if (a < b)` on Vars is a guard on lt(a, b).
+  /// A replay at which it comes out otherwise doesn't pass for the recorded code. Throws stale_id, out_of_memory.
+  void guard(Id condition, const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE());
+  /// The same with an outcome that is given, whatever the condition is now.
+  void guard(const Guard& guard);
+  /// The first guard, counted in the order recorded, that comes out otherwise than at recording.
+  std::optional<std::size_t> departure() const;
+
+  /// Computes every op again, in order. Throws other_path where a guard comes out otherwise than at recording; everything
+  /// is computed all the same, as if the recorded branch had been taken.
   void forward();
   /// Adjoints of all variables for the one output `id`, seeded with 1. Forgets those of earlier sweeps.
   void backward(Id id);
@@ -188,6 +207,8 @@ class WENGERT_API NaiveTape {
     if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
       stale(id);
   }
+  /// Records the comparison `op` of two operands that were checked, and a guard on it. Returns its outcome.
+  bool compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line);
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
   Id shared_constant(Real value);
   /// Appends a fixed-arity op whose value is known, with operands that were checked.
@@ -234,6 +255,7 @@ class WENGERT_API NaiveTape {
   std::vector<Real> values_, adjoints_;
   std::vector<OpRecord> ops_;
   std::vector<Id> operands_, inputs_, constants_, parameters_;
+  std::vector<Guard> guards_;
   std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
   std::vector<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;

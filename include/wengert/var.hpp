@@ -26,6 +26,8 @@ namespace wengert {
 
 template <class Real>
 class Var;
+template <class Real>
+class Located;
 
 namespace detail {
 
@@ -49,6 +51,9 @@ WENGERT_API float value(Op op, float a, float b, float c);
 WENGERT_API std::vector<double> values(Op op, std::span<const double> operands);
 WENGERT_API std::vector<float> values(Op op, std::span<const float> operands);
 
+/// Towards zero. Throws bad_argument.
+WENGERT_API std::int64_t integer(double x);
+
 [[noreturn]] WENGERT_API void mixed_tapes();
 [[noreturn]] WENGERT_API void unequal_lists(Op op);
 
@@ -63,7 +68,7 @@ constexpr bool is_condition(const char* partial) { return std::string_view(parti
 }  // namespace detail
 
 /// A recorded truth value: 1 or 0 on the tape, decided anew at each replay. Made by lt, le, gt, ge, eq, ne, isnan; combined
-/// with &, |, !; used by `select`. No `if` on it: that would freeze the branch.
+/// with &, |, !; used by `select`. For `if`, `decide(condition)` makes a bool and a guard of it.
 template <class Real>
 class Cond;
 
@@ -71,7 +76,8 @@ class Cond;
 /// computed from constants alone is not recorded. 24 bytes, freely copied.
 ///
 /// All ops of the table are functions found by argument-dependent lookup, mixing with double, float and int; so are the
-/// usual operators. Comparisons return bool and decide at recording; `select(lt(x, y), a, b)` decides at replay.
+/// usual operators. Comparisons return bool and record a guard, so that ordinary `if`, loops and sorting are right: a replay at
+/// which one would come out otherwise is told (Replay) or recorded anew (Function). `select(lt(x, y), a, b)` decides at replay.
 /// Errors, in release builds too: mixed_tapes for operands of two tapes, stale_id for a Var from before a clear or rewind.
 template <class Real>
 class Var {
@@ -115,12 +121,47 @@ class Var {
   friend Var operator-(const Var& a) { return record(Op::neg, -a.value_, a); }
   friend Var operator+(const Var& a) { return a; }
 
-  friend bool operator<(const Var& a, const Var& b) { return a.value_ < b.value_; }
-  friend bool operator<=(const Var& a, const Var& b) { return a.value_ <= b.value_; }
-  friend bool operator>(const Var& a, const Var& b) { return a.value_ > b.value_; }
-  friend bool operator>=(const Var& a, const Var& b) { return a.value_ >= b.value_; }
-  friend bool operator==(const Var& a, const Var& b) { return a.value_ == b.value_; }
-  friend bool operator!=(const Var& a, const Var& b) { return a.value_ != b.value_; }
+  // Comparisons return bool, and record a guard: what follows is right as long as they come out so.
+  friend bool operator<(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::lt, a->value_ < b->value_, *a, *b, a);
+  }
+  friend bool operator<=(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::le, a->value_ <= b->value_, *a, *b, a);
+  }
+  friend bool operator>(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::gt, a->value_ > b->value_, *a, *b, a);
+  }
+  friend bool operator>=(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::ge, a->value_ >= b->value_, *a, *b, a);
+  }
+  friend bool operator==(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::eq, a->value_ == b->value_, *a, *b, a);
+  }
+  friend bool operator!=(const Located<Real>& a, const Located<Real>& b) {
+    return compare(Op::ne, a->value_ != b->value_, *a, *b, a);
+  }
+
+  // So do these. (isnan, a row of the table, returns a Cond: decide(isnan(x)) is the bool.)
+  friend bool isfinite(const Located<Real>& x) {
+    const Real inf = std::numeric_limits<Real>::infinity();
+    return compare(Op::lt, -inf < x->value_ && x->value_ < inf, abs(*x), Var(inf), x);
+  }
+  friend bool isinf(const Located<Real>& x) {
+    const Real inf = std::numeric_limits<Real>::infinity();
+    return compare(Op::eq, x->value_ == inf || x->value_ == -inf, abs(*x), Var(inf), x);
+  }
+  /// A NaN counts as positive, as for copysign.
+  friend bool signbit(const Located<Real>& x) {
+    const Var one = copysign(Var(1), *x);
+    return compare(Op::lt, one.value_ < 0, one, Var(0), x);
+  }
+  /// The number without its fraction, as an index or a count: a guard that it stays the same. Throws bad_argument where it is
+  /// no 64-bit integer.
+  friend std::int64_t to_integer(const Located<Real>& x) {
+    const std::int64_t number = detail::integer(x->value_);
+    compare(Op::eq, true, trunc(*x), Var(number), x);
+    return number;
+  }
 
   // Every fixed-arity row of the op table, by name.
 #define WENGERT_RESULT(partial) std::conditional_t<detail::is_condition(#partial), Cond<Real>, Var>
@@ -137,7 +178,7 @@ class Var {
 #include "wengert/ops.def"
 #undef WENGERT_RESULT
   friend Var hypot(const Var& a, const Var& b, const Var& c) { return hypot3(a, b, c); }
-  /// The branch would be frozen at recording: use a Cond.
+  /// Use a Cond, which is decided at replay.
   friend Var select(bool, const Var&, const Var&) = delete;
 
   friend Real value(const Var& x) noexcept { return x.value_; }
@@ -197,6 +238,13 @@ class Var {
     return Var(value, tape, tape->append(op, value, x, y, z), tape->epoch());
   }
 
+  static bool compare(Op op, bool outcome, const Var& a, const Var& b, const Located<Real>& at) {
+    Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
+    if (!tape) return outcome;
+    const Id x = a.place(*tape), y = b.place(*tape);
+    return tape->compare(op, outcome, x, y, at.file, at.line);
+  }
+
   Real value_ = 0;
   Tape* tape_ = nullptr;
   Id id_ = no_id;
@@ -204,6 +252,24 @@ class Var {
 };
 
 static_assert(sizeof(Var<double>) == 24);
+
+/// An operand of a comparison: a Var, or what converts to one, and where in the source it is compared. Made by conversion.
+template <class Real>
+class Located {
+ public:
+  template <class T>
+    requires std::is_convertible_v<const T&, Var<Real>>
+  Located(const T& operand, const char* file_ = __builtin_FILE(), std::uint32_t line_ = __builtin_LINE())
+      : file(file_), line(line_), operand_(operand) {}
+  const Var<Real>* operator->() const { return &operand_; }
+  const Var<Real>& operator*() const { return operand_; }
+
+  const char* const file;
+  const std::uint32_t line;
+
+ private:
+  const Var<Real> operand_;
+};
 
 template <class Real>
 class Cond {
@@ -219,6 +285,11 @@ class Cond {
   friend Cond operator|(const Cond& a, const Cond& b) { return logical_or(a.truth_, b.truth_); }
   friend Cond operator!(const Cond& a) { return logical_not(a.truth_); }
   friend Var<Real> select(const Cond& c, const Var<Real>& a, const Var<Real>& b) { return select(c.truth_, a, b); }
+  /// What it is at recording, for `if`: a guard, as of a comparison. Throws stale_id.
+  friend bool decide(const Cond& c, const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) {
+    if (NaiveTape<Real>* const tape = c.truth_.tape()) tape->guard(c.truth_.place(*tape), file, line);
+    return c.value();
+  }
 
  private:
   Var<Real> truth_;

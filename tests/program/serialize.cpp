@@ -68,7 +68,7 @@ std::vector<Real> results(const Program<Real>& program, std::uint64_t seed) {
       uniform(program.uniform_outputs()), all(samples * (m + d));
   for (std::vector<Real>* numbers : {&x, &w, &parameters, &uniform})
     for (Real& number : *numbers) number = some_number<Real>(random, 0.05);
-  Replay<Real> replay(program, {std::string(name(random.of(usable_isas()))), 1, 0, {}});
+  Replay<Real> replay(program, {std::string(name(random.of(usable_isas()))), 1, 0, {}, true});
   if (random.chance(0.5)) replay.set_parameters(parameters);
   replay.vjp(samples, rows(x.data(), n), rows(w.data(), m), rows(all.data(), m), rows(all.data() + samples * m, d),
              uniform);
@@ -84,6 +84,7 @@ void random_programs(std::size_t count) {
     RandomTape<Real> graph = random_tape<Real>(random, 1 + random.below(80), 0.3, random.chance(0.5));
     if (random.chance(0.3)) graph.outputs.push_back(graph.tape.sum_samples(graph.outputs[0]));
     if (random.chance(0.3)) graph.tape.set_zero_rule(ZeroRule::ieee);
+    while (random.chance(0.3)) graph.tape.guard(static_cast<Id>(random.below(graph.tape.size())));
     CompileOptions options;
     options.differentiated.emplace();
     for (Id id : graph.inputs)
@@ -138,6 +139,7 @@ std::string file_with(std::initializer_list<std::uint32_t> words, std::initializ
   Body body;
   body.u32(0).u32(3).text("exp").text("mul").text("softmax");
   body.reals({0.5}).ids(parameters).reals({2}).u64(ops).ids(words).ids(outputs).ids(differentiated).bytes += labels;
+  body.u32(0).u64(0);
   return file_around(body.bytes);
 }
 
@@ -154,9 +156,52 @@ BOOST_AUTO_TEST_CASE(the_format_is_what_it_was) {
   body.u32(0).u32(4).text("add").text("mul").text("softplus").text("fma");
   body.reals({1, 2, 0.5}).ids({2}).reals({3});
   body.u64(4).ids({0, 0, 1, 1, 4, 0, 2, 5, 3, 3, 6, 2}).ids({7}).ids({0, 1, 2});
-  body.u32(2).u32(0).text("x").u32(7).text("f").u32(1).u32(4).u32(7).u32(no_id).text("inner");
+  body.u32(2).u32(0).text("x").u32(7).text("f").u32(1).u32(4).u32(7).u32(no_id).text("inner").u32(0).u64(0);
   BOOST_TEST((saved(small_program()) == file_around(body.bytes)));
   BOOST_TEST(loaded<double>(file_with({0, 0, 1, 2, 1})).statistics().recorded_ops == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(guards_are_saved) {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1), y = tape.input(2), p = tape.parameter(3);
+  tape.guard(tape.gt(p, tape.constant(0)), "b.cpp", 7);
+  tape.guard(tape.lt(x, y), "a.cpp", 5);
+  const Program<double> program = compile(tape, tape.mul(x, p)), again = loaded<double>(saved(program));
+  Body body;
+  body.u32(0).u32(3).text("gt").text("lt").text("mul");
+  body.reals({1, 2, 3}).ids({2}).reals({0});
+  body.u64(3).ids({0, 2, 3, 1, 0, 1, 2, 0, 2}).ids({6}).ids({0, 1, 2}).u32(0).u32(0);
+  body.u32(2).text("a.cpp").text("b.cpp").u64(2).u32(5).u32(0).u32(5).u32(1).u32(4).u32(1).u32(7).u32(1);
+  BOOST_TEST((saved(program) == file_around(body.bytes)));
+  BOOST_TEST((saved(again) == saved(program)));
+  const double at[4] = {1, 2, 2, 1};
+  double values[2];
+  Replay<double> replay(again);
+  BOOST_CHECK_EXCEPTION(replay.values(2, rows(at, 2), rows(values, 1)), Error, [](const Error& error) {
+    return std::string(error.what()).find("sample 1 takes another path than was recorded: lt at a.cpp:5") == 0;
+  });
+  const double minus = -1;
+  replay.set_parameters(std::span(&minus, 1));
+  BOOST_CHECK_EXCEPTION(replay.values(1, rows(at, 2), rows(values, 1)), Error, [](const Error& error) {
+    return std::string(error.what()).find("the whole batch takes another path than was recorded: gt at b.cpp:7") == 0;
+  });
+
+  // An outcome that isn't what the saved inputs give stays what it was.
+  tape.set_input(x, 5);
+  BOOST_CHECK_THROW(tape.forward(), Error);
+  BOOST_TEST(loaded<double>(saved(compile(tape, y))).guard(0).outcome);
+
+  const auto file = [&](std::uint32_t condition, std::uint32_t name, std::uint32_t outcome, std::uint64_t count) {
+    Body b;
+    b.u32(0).u32(0).reals({1}).ids({}).reals({}).u64(0).ids({}).ids({0}).ids({0}).u32(0).u32(0);
+    b.u32(1).text("a.cpp").u64(count).u32(condition).u32(name).u32(9).u32(outcome);
+    return file_around(b.bytes);
+  };
+  BOOST_TEST(loaded<double>(file(0, 0, 1, 1)).guard(0).condition == "a condition");
+  BOOST_CHECK_EXCEPTION(loaded<double>(file(1, 0, 1, 1)), Error, bad_file("guard 0 is on variable 1 of 1"));
+  BOOST_CHECK_EXCEPTION(loaded<double>(file(0, 1, 1, 1)), Error, bad_file("in source file 1 of 1"));
+  BOOST_CHECK_EXCEPTION(loaded<double>(file(0, 0, 2, 1)), Error, bad_file("with the outcome 2"));
+  BOOST_CHECK_EXCEPTION(loaded<double>(file(0, 0, 1, 2)), Error, bad_file("2 of them are more than the file has"));
 }
 
 BOOST_AUTO_TEST_CASE(what_nothing_depends_on_is_left_out) {
@@ -197,6 +242,7 @@ BOOST_AUTO_TEST_CASE(altered_with_the_checksum_made_right) {
   for (std::uint64_t seed = 1; seed <= soak(3000); ++seed) {
     Random random(seed);
     RandomTape<double> graph = random_tape<double>(random, 1 + random.below(20), 0.3, true);
+    while (random.chance(0.3)) graph.tape.guard(static_cast<Id>(random.below(graph.tape.size())));
     std::string body = body_of(saved(compile(graph.tape, std::span<const Id>(graph.outputs))));
     for (std::size_t change = 0; change <= random.below(3); ++change) {
       const std::size_t at = random.below(body.size());

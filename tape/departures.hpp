@@ -1,0 +1,53 @@
+// Which samples of a batch left the recorded path, gathered by all threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tape/transfer.hpp"
+#include "wengert/replay.hpp"
+
+namespace wengert {
+
+class Departures {
+ public:
+  explicit Departures(unsigned workers) : of_worker_(workers) {}
+  unsigned workers() const { return static_cast<unsigned>(of_worker_.size()); }
+
+  void clear() {
+    all_.clear();
+    for (std::vector<Departure>& some : of_worker_) some.clear();
+  }
+  void add(Departure departure) { all_.push_back(departure); }
+
+  /// Looks at a block: `passed` counts the guards before the first that failed, of `guards`. Workers may call it at a time.
+  template <class Real>
+  void look(std::size_t worker, const LaneRange& lanes, LaneSlot<Real> passed, std::size_t guards) {
+    const Real all = static_cast<Real>(guards);
+    bool any = false;
+    passed.each_piece(lanes.count, [&](std::size_t, const Real* p, std::size_t n) {
+      for (std::size_t k = 0; k < n; ++k) any |= p[k] != all;
+    });
+    if (!any) return;
+    for (std::size_t e = 0; e < lanes.count; ++e)
+      if (passed[e] != all && lanes.seed(e) == 0)
+        of_worker_[worker].push_back({lanes.sample(e), static_cast<std::size_t>(passed[e])});
+  }
+
+  /// Those of all workers, by sample.
+  void gather() {
+    const auto first = static_cast<std::ptrdiff_t>(all_.size());
+    for (const std::vector<Departure>& some : of_worker_) all_.insert(all_.end(), some.begin(), some.end());
+    const auto before = [](const Departure& a, const Departure& b) { return a.sample < b.sample; };
+    if (!std::is_sorted(all_.begin() + first, all_.end(), before)) std::sort(all_.begin() + first, all_.end(), before);
+  }
+  std::span<const Departure> all() const { return all_; }
+
+ private:
+  std::vector<std::vector<Departure>> of_worker_;
+  std::vector<Departure> all_;
+};
+
+}  // namespace wengert

@@ -20,6 +20,8 @@ const std::vector<LevelInfo>& levels() {
        true, true, always, make_planned<double>, make_planned<float>},
       {"v6", "planned, threads", "v5 on several cores", true, true, always, make_planned_threads<double>,
        make_planned_threads<float>},
+      {"eager", "eager", "recorded anew by Vars for every evaluation and swept back; nothing replayed", false, false,
+       always, make_eager<double>, make_eager<float>},
       {"c", "plain C", "an index tape in plain C on libm", false, false, always, make_c<double>, make_c<float>},
       {"hand", "by hand", "the adjoint written by hand, scalar, on libm; the faster of g++ and clang++", false, false,
        always, make_hand<double>, make_hand<float>},

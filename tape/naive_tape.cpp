@@ -15,22 +15,6 @@ namespace {
 
 [[noreturn]] void fail(ErrorCode code, const std::string& message) { throw Error(code, message); }
 
-/// Room for `extra` more elements. Grows by half, so that at most a third of the memory is idle and, while the elements
-/// move, at most 2.5 times what is in use is held.
-template <class T>
-void grow(std::vector<T>& v, std::size_t extra) {
-  const std::size_t need = v.size() + extra;
-  if (need <= v.capacity()) return;
-  const std::size_t wanted = std::max(need, std::min<std::size_t>(v.size() + v.size() / 2, no_id));
-  try {
-    v.reserve(wanted);
-  } catch (const std::exception&) {  // bad_alloc, or length_error past max_size
-    fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(wanted) + " elements of " +
-                                       std::to_string(sizeof(T)) +
-                                       " bytes, which can't be had; the tape is as it was before the call");
-  }
-}
-
 /// What it does is all or nothing.
 template <class Do>
 auto with_memory_for(const char* what, Do act) {
@@ -42,11 +26,11 @@ auto with_memory_for(const char* what, Do act) {
 }
 
 template <class T>
-std::size_t used(const std::vector<T>& v) {
+std::size_t used(const detail::Array<T>& v) {
   return v.size() * sizeof(T);
 }
 template <class T>
-std::size_t reserved(const std::vector<T>& v) {
+std::size_t reserved(const detail::Array<T>& v) {
   return v.capacity() * sizeof(T);
 }
 
@@ -54,12 +38,21 @@ std::size_t reserved(const std::vector<T>& v) {
 
 namespace detail {
 
+void no_room(std::size_t count, std::size_t size) {
+  fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(count) + " elements of " +
+                                     std::to_string(size) +
+                                     " bytes, which can't be had; the tape is as it was before the call");
+}
+
+void Epochs::used_up() {
+  fail(ErrorCode::out_of_ids, "this tape was rewound or cleared 2^32 - 1 times; use a new one");
+}
+
 void Epochs::rewind(Id size) {
-  if (now_ == std::numeric_limits<std::uint32_t>::max())
-    fail(ErrorCode::out_of_ids, "this tape was rewound 2^32 - 1 times; use a new one");
-  grow(rewinds_, 1);
-  while (!rewinds_.empty() && rewinds_.back().size >= size) rewinds_.pop_back();
-  rewinds_.push_back({now_, size});
+  if (now_ == UINT32_MAX) used_up();
+  rewinds_.make_room(1);
+  while (!rewinds_.empty() && rewinds_.back().size >= size) rewinds_.truncate(rewinds_.size() - 1);
+  rewinds_.push({now_, size});
   ++now_;
   floor_ = std::min(floor_, size);
 }
@@ -91,18 +84,18 @@ void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::siz
   if (operands > no_id - operands_.size())
     fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(operands_.size()) + " operands and is asked for " +
                                     std::to_string(operands) + " more; places in the operand array are 32 bits");
-  grow(values_, variables);
-  grow(ops_, ops);
-  grow(operands_, operands);
+  values_.make_room(variables);
+  ops_.make_room(ops);
+  operands_.make_room(operands);
 }
 
 template <class Real>
-Id NaiveTape<Real>::variable(Real value, std::vector<Id>& list) {
-  make_room(1, 0, 0);
-  grow(list, 1);
+Id NaiveTape<Real>::variable(Real value, detail::Array<Id>& list) {
+  if (values_.full()) make_room(1, 0, 0);
+  list.make_room(1);
   const Id id = static_cast<Id>(values_.size());
-  values_.push_back(value);
-  list.push_back(id);
+  values_.push(value);
+  list.push(id);
   return id;
 }
 
@@ -113,9 +106,9 @@ Id NaiveTape<Real>::input(Real value) {
 
 template <class Real>
 Id NaiveTape<Real>::parameter(Real value) {
-  grow(parameters_, 1);
+  parameters_.make_room(1);
   const Id id = input(value);
-  parameters_.push_back(id);
+  parameters_.push(id);
   return id;
 }
 
@@ -136,14 +129,18 @@ Id NaiveTape<Real>::shared_constant(Real value) {
 }
 
 template <class Real>
-std::uint8_t NaiveTape<Real>::constant_operands(const OpRecord& record) const {
-  const OpInfo& row = info(record.op);
-  if (!reads_tie(record.op) || constants_.empty()) return 0;
-  const Id operands[3] = {record.a, record.b, record.c};
+std::uint8_t NaiveTape<Real>::constant_operands(Op op, Id a, Id b, Id c) const {
+  const Id operands[3] = {a, b, c};
   std::uint8_t mask = 0;
-  for (int k = 0; k < row.arity; ++k)
-    if (std::binary_search(constants_.begin(), constants_.end(), operands[k]))
+  for (int k = 0; k < info(op).arity; ++k) {
+    // From the end, in steps that double: operands are mostly recent.
+    const Id* high = constants_.end();
+    std::size_t step = 1;
+    while (step < constants_.size() && operands[k] < *(constants_.end() - step))
+      high = constants_.end() - step, step *= 2;
+    if (std::binary_search(constants_.end() - std::min(step, constants_.size()), high, operands[k]))
       mask |= static_cast<std::uint8_t>(1 << k);
+  }
   return mask;
 }
 
@@ -172,24 +169,34 @@ Id NaiveTape<Real>::record3(Op op, Id a, Id b, Id c) {
 template <class Real>
 Id NaiveTape<Real>::record_n(Op op, std::span<const Id> operands) {
   for (Id id : operands) check(id);
-  const std::uint32_t n = static_cast<std::uint32_t>(operands.size());
-  if (operands.size() > no_id)
-    fail(ErrorCode::bad_size,
-         std::string(name(op)) + " of " + std::to_string(operands.size()) + " operands: at most 2^32 - 2 fit");
+  std::copy(operands.begin(), operands.end(), operand_room(op, operands.size()));
+  return append_n(op, static_cast<std::uint32_t>(operands.size()));
+}
+
+template <class Real>
+Id* NaiveTape<Real>::operand_room(Op op, std::size_t n) {
+  if (n >= no_id)
+    fail(ErrorCode::bad_size, std::string(name(op)) + " of " + std::to_string(n) + " operands: at most 2^32 - 2 fit");
+  make_room(0, 1, n);
+  return operands_.end();
+}
+
+template <class Real>
+Id NaiveTape<Real>::append_n(Op op, std::uint32_t n) {
   const std::uint32_t outputs = info(op).outputs(n);
   if (outputs == 0)
     fail(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(n) + " operands");
-  make_room(outputs, 1, n);
+  make_room(outputs, 1, 0);
   if (n > longest_) {
-    grow(scratch_, n - scratch_.size());
-    scratch_.resize(n);
+    scratch_.make_room(n - scratch_.size());
+    scratch_.extend(n - scratch_.size());
     longest_ = n;
   }
   const Id out = static_cast<Id>(values_.size());
   const Id first = static_cast<Id>(operands_.size());
-  operands_.insert(operands_.end(), operands.begin(), operands.end());
-  ops_.push_back({op, 0, 0, out, first, n, 0});
-  values_.resize(values_.size() + outputs);
+  operands_.extend(n);
+  ops_.push({op, 0, 0, out, first, n, 0});
+  values_.extend(outputs);
   // The sweep of this one op: the same code as a replay.
   backend_->forward({&ops_.back(), 1, operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
   return out;
@@ -226,18 +233,6 @@ Id NaiveTape<Real>::output(Id first, std::size_t k) const {
 }
 
 template <class Real>
-Real NaiveTape<Real>::value(Id id) const {
-  check(id);
-  return values_[id];
-}
-
-template <class Real>
-Real NaiveTape<Real>::grad(Id id) const {
-  check(id);
-  return id < adjoints_.size() ? adjoints_[id] + Real(0) : Real(0);
-}
-
-template <class Real>
 void NaiveTape<Real>::set_input(Id id, Real value) {
   check(id);
   if (!std::binary_search(inputs_.begin(), inputs_.end(), id))
@@ -265,14 +260,14 @@ void NaiveTape<Real>::guard(Id condition, const char* file, std::uint32_t line) 
 template <class Real>
 void NaiveTape<Real>::guard(const Guard& guard) {
   check(guard.condition);
-  grow(guards_, 1);
-  guards_.push_back(guard);
+  guards_.make_room(1);
+  guards_.push(guard);
 }
 
 template <class Real>
 bool NaiveTape<Real>::compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line) {
-  grow(guards_, 1);
-  guards_.push_back({append(op, Real(outcome ? 1 : 0), a, b, a), outcome, line, file});
+  guards_.make_room(1);
+  guards_.push({append(op, Real(outcome ? 1 : 0), a, b, a), outcome, line, file});
   return outcome;
 }
 
@@ -298,15 +293,18 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
     check(seed.id);
     last = std::max(last, seed.id);
   }
-  if (adjoints_.size() < values_.size()) grow(adjoints_, values_.size() - adjoints_.size());
+  if (adjoints_.size() < values_.size()) adjoints_.make_room(values_.size() - adjoints_.size());
   std::vector<std::uint8_t> visit;
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
-  const std::size_t count = static_cast<std::size_t>(
-      std::upper_bound(ops_.begin(), ops_.end(), last, [](Id id, const OpRecord& record) { return id < record.out; }) -
-      ops_.begin());
+  const OpRecord* end = ops_.end();
+  if (!ops_.empty() && last < ops_.back().out)
+    end = std::upper_bound(static_cast<const OpRecord*>(ops_.begin()), end, last,
+                           [](Id id, const OpRecord& record) { return id < record.out; });
+  const std::size_t count = static_cast<std::size_t>(end - ops_.begin());
   if (zero_rule_ == ZeroRule::ieee) visit = visited_ops<Real>(view(), seeds);
   // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
-  adjoints_.assign(values_.size(), Real(-0.0));
+  adjoints_.truncate(0);
+  std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
   for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
   backend_->backward({ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1,
                       zero_rule_ == ZeroRule::ieee, visit.empty() ? nullptr : visit.data()});
@@ -370,31 +368,37 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
     fail(ErrorCode::bad_argument, "the mark is at " + std::to_string(mark.variables) + " variables, past this tape's " +
                                       std::to_string(values_.size()) + ": it was cleared or rewound further back");
   if (mark.variables == values_.size()) {
-    guards_.resize(mark.guards);
+    guards_.truncate(mark.guards);
     return;
   }
   epochs_.rewind(mark.variables);
+  truncate(mark);
+}
+
+template <class Real>
+void NaiveTape<Real>::truncate(const Mark& mark) {
   labels_.rewind(mark.variables);
-  values_.resize(mark.variables);
-  ops_.resize(mark.ops);
-  operands_.resize(mark.operands);
-  inputs_.resize(mark.inputs);
-  constants_.resize(mark.constants);
-  parameters_.resize(mark.parameters);
-  guards_.resize(mark.guards);
-  if (adjoints_.size() > mark.variables) adjoints_.resize(mark.variables);
+  values_.truncate(mark.variables);
+  ops_.truncate(mark.ops);
+  operands_.truncate(mark.operands);
+  inputs_.truncate(mark.inputs);
+  constants_.truncate(mark.constants);
+  parameters_.truncate(mark.parameters);
+  guards_.truncate(mark.guards);
+  if (adjoints_.size() > mark.variables) adjoints_.truncate(mark.variables);
 }
 
 template <class Real>
 void NaiveTape<Real>::reserve(std::size_t variables, std::size_t ops, std::size_t operands) {
   make_room(variables > values_.size() ? variables - values_.size() : 0, ops > ops_.size() ? ops - ops_.size() : 0,
             operands > operands_.size() ? operands - operands_.size() : 0);
-  if (variables > adjoints_.size()) grow(adjoints_, variables - adjoints_.size());
+  if (variables > adjoints_.size()) adjoints_.make_room(variables - adjoints_.size());
 }
 
 template <class Real>
 void NaiveTape<Real>::clear() {
-  rewind({});
+  epochs_.clear();
+  truncate({});
 }
 
 template <class Real>

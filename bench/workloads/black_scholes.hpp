@@ -9,7 +9,7 @@ namespace wengert::bench::builders {
 /// The normal distribution function through erfc: through erf a far out-of-the-money price has no digits left.
 template <class Graph, class Node = NodeOf<Graph>>
 Node black_scholes(Graph& g, std::span<const Node> in) {
-  const Node spot = in[0], strike = in[1], rate = in[2], volatility = in[3], time = in[4];
+  const Node &spot = in[0], &strike = in[1], &rate = in[2], &volatility = in[3], &time = in[4];
   const Node half = g.constant(0.5), minus_sqrt_half = g.constant(-0.70710678118654752440);
   const auto normal_cdf = [&](const Node& x) { return g.mul(half, g.erfc(g.mul(x, minus_sqrt_half))); };
 

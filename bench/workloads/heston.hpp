@@ -22,7 +22,7 @@ struct Heston {
 template <class Graph, class Node = NodeOf<Graph>>
 Node heston(Graph& g, std::span<const Node> in) {
   constexpr Heston model;
-  const Node kappa = in[0], theta = in[1], xi = in[2], rho = in[3], v0 = in[4];
+  const Node &kappa = in[0], &theta = in[1], &xi = in[2], &rho = in[3], &v0 = in[4];
   const Node zero = g.constant(0), one = g.constant(1), dt = g.constant(model.dt), root_dt = g.constant(model.root_dt),
              minus_half_dt = g.constant(-0.5 * model.dt), rate_dt = g.constant(model.rate * model.dt);
 

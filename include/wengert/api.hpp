@@ -1,4 +1,5 @@
-// wengert/api.hpp: WENGERT_API marks what the shared library shows; all else in it is hidden.
+// wengert/api.hpp: WENGERT_API marks what the shared library shows; all else in it is hidden. WENGERT_INLINED marks what
+// is inlined where it is used, whatever the compiler thinks of its size.
 //
 //   class WENGERT_API Shown;
 #pragma once
@@ -8,3 +9,4 @@
 #endif
 
 #define WENGERT_API [[gnu::visibility("default")]]
+#define WENGERT_INLINED [[gnu::always_inline]]

@@ -17,9 +17,9 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "wengert/api.hpp"
+#include "wengert/array.hpp"
 #include "wengert/error.hpp"
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
@@ -96,24 +96,31 @@ class Epochs {
   std::uint32_t now() const { return now_; }
   /// Ids from `size` on name nothing any more. Throws out_of_ids, out_of_memory.
   WENGERT_API void rewind(Id size);
+  /// No id does. Throws out_of_ids.
+  void clear() {
+    if (now_ == UINT32_MAX) [[unlikely]]
+      used_up();
+    forget_all();
+  }
   bool forgotten(Id id, std::uint32_t epoch) const {
     return epoch != now_ && id >= floor_ && forgotten_since(id, epoch);
   }
 
  private:
   void forget_all() noexcept {
-    rewinds_.clear();
+    rewinds_.truncate(0);
     first_ = ++now_;
     floor_ = 0;
   }
   WENGERT_API bool forgotten_since(Id id, std::uint32_t epoch) const;
+  [[noreturn]] WENGERT_API static void used_up();
 
   struct Rewind {
     std::uint32_t epoch;  // that it ended
     Id size;
   };
   // Without those that a later one undercut: sizes ascend, so an epoch's ids survived up to the first entry from it on.
-  std::vector<Rewind> rewinds_;
+  Array<Rewind> rewinds_;
   std::uint32_t now_ = 0, first_ = 0;  // ids from before `first_` are gone
   Id floor_ = no_id;                   // ids below were never forgotten
 };
@@ -158,9 +165,15 @@ class WENGERT_API NaiveTape {
   Id output(Id first, std::size_t k) const;
 
   /// Value at the last recording or `forward`. Throws stale_id.
-  Real value(Id id) const;
+  Real value(Id id) const {
+    check(id);
+    return values_[id];
+  }
   /// Adjoint of the last `backward` (0 before any, and for what was recorded since). Throws stale_id.
-  Real grad(Id id) const;
+  Real grad(Id id) const {
+    check(id);
+    return id < adjoints_.size() ? adjoints_[id] + Real(0) : Real(0);
+  }
   /// Changes an input; values downstream follow at the next `forward`. Throws not_an_input, stale_id.
   void set_input(Id id, Real value);
 
@@ -203,7 +216,7 @@ class WENGERT_API NaiveTape {
   /// Changes whenever ids are forgotten (rewind, clear). An id obtained at an earlier epoch may name something else now.
   std::uint32_t epoch() const { return epochs_.now(); }
   /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
-  void check(Id id, std::uint32_t epoch) const {
+  WENGERT_INLINED void check(Id id, std::uint32_t epoch) const {
     if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
       stale(id);
   }
@@ -212,15 +225,15 @@ class WENGERT_API NaiveTape {
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
   Id shared_constant(Real value);
   /// Appends a fixed-arity op whose value is known, with operands that were checked.
-  Id append(Op op, Real value, Id a, Id b, Id c) {
-    if (values_.size() == values_.capacity() || ops_.size() == ops_.capacity()) [[unlikely]]
+  WENGERT_INLINED Id append(Op op, Real value, Id a, Id b, Id c) {
+    if (values_.full() || ops_.full()) [[unlikely]]
       make_room(1, 1, 0);
     const Id out = static_cast<Id>(values_.size());
-    OpRecord record{op, 0, 0, out, a, b, c};
-    if (reads_tie(op)) [[unlikely]]
-      record.constants = constant_operands(record);
-    ops_.push_back(record);
-    values_.push_back(value);
+    const std::uint8_t constants = reads_tie(op) ? constant_operands(op, a, b, c) : std::uint8_t(0);
+    OpRecord& record = *ops_.extend(1);
+    record.op = op, record.constants = constants, record.reserved = 0;
+    record.out = out, record.a = a, record.b = b, record.c = c;
+    values_.push(value);
     return out;
   }
   /// What Scope does (wengert/labels.hpp).
@@ -228,6 +241,13 @@ class WENGERT_API NaiveTape {
   void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }
   const detail::Labels& labels() const { return labels_; }
   void set_labels(detail::Labels labels) noexcept { labels_ = std::move(labels); }
+  /// Room for the operands of an n-ary op, for the caller to fill in and then append_n. Throws bad_size, out_of_ids,
+  /// out_of_memory.
+  Id* operand_room(Op op, std::size_t n);
+  /// Appends an n-ary op on the operands, all checked, that were written to operand_room(op, n); its first output.
+  /// Throws bad_size where it doesn't take that many, out_of_ids, out_of_memory.
+  Id append_n(Op op, std::uint32_t n);
+
   TapeStatistics statistics() const;
   TapeView<Real> view() const;
 
@@ -239,7 +259,7 @@ class WENGERT_API NaiveTape {
   Id record2(Op op, Id a, Id b);
   Id record3(Op op, Id a, Id b, Id c);
   Id record_n(Op op, std::span<const Id> operands);
-  Id variable(Real value, std::vector<Id>& list);
+  Id variable(Real value, detail::Array<Id>& list);
   void check(Id id) const {
     if (id >= values_.size()) [[unlikely]]
       stale(id);
@@ -248,16 +268,17 @@ class WENGERT_API NaiveTape {
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
+  void truncate(const Mark& mark);
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
-  std::uint8_t constant_operands(const OpRecord& record) const;
+  std::uint8_t constant_operands(Op op, Id a, Id b, Id c) const;
 
   const kernels::Backend<Real>* backend_;
-  std::vector<Real> values_, adjoints_;
-  std::vector<OpRecord> ops_;
-  std::vector<Id> operands_, inputs_, constants_, parameters_;
-  std::vector<Guard> guards_;
+  detail::Array<Real> values_, adjoints_;
+  detail::Array<OpRecord> ops_;
+  detail::Array<Id> operands_, inputs_, constants_, parameters_;
+  detail::Array<Guard> guards_;
   std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
-  std::vector<Real> scratch_;
+  detail::Array<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
 
   detail::Labels labels_;

@@ -45,6 +45,12 @@ inline Real rounded(Real product) {
   return product;
 }
 
+// Rounded correctly by whatever computes them.
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline float sqrt(float x) { return __builtin_sqrtf(x); }
+inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
 // Our own elementary functions, the same bits as a replay; for constants, which are on no tape.
 WENGERT_API double value(Op op, double a, double b, double c);
 WENGERT_API float value(Op op, float a, float b, float c);
@@ -112,13 +118,11 @@ class Var {
   Var operator++(int) { return std::exchange(*this, *this + Var(1)); }
   Var operator--(int) { return std::exchange(*this, *this - Var(1)); }
 
-  friend Var operator+(const Var& a, const Var& b) { return record(Op::add, a.value_ + b.value_, a, b); }
-  friend Var operator-(const Var& a, const Var& b) { return record(Op::sub, a.value_ - b.value_, a, b); }
-  friend Var operator*(const Var& a, const Var& b) {
-    return record(Op::mul, detail::rounded(a.value_ * b.value_), a, b);
-  }
-  friend Var operator/(const Var& a, const Var& b) { return record(Op::div, a.value_ / b.value_, a, b); }
-  friend Var operator-(const Var& a) { return record(Op::neg, -a.value_, a); }
+  WENGERT_INLINED friend Var operator+(const Var& a, const Var& b) { return add(a, b); }
+  WENGERT_INLINED friend Var operator-(const Var& a, const Var& b) { return sub(a, b); }
+  WENGERT_INLINED friend Var operator*(const Var& a, const Var& b) { return mul(a, b); }
+  WENGERT_INLINED friend Var operator/(const Var& a, const Var& b) { return div(a, b); }
+  WENGERT_INLINED friend Var operator-(const Var& a) { return neg(a); }
   friend Var operator+(const Var& a) { return a; }
 
   // Comparisons return bool, and record a guard: what follows is right as long as they come out so.
@@ -165,15 +169,17 @@ class Var {
 
   // Every fixed-arity row of the op table, by name.
 #define WENGERT_RESULT(partial) std::conditional_t<detail::is_condition(#partial), Cond<Real>, Var>
-#define WENGERT_OP1(name, value, dx, ...) \
-  friend WENGERT_RESULT(dx) name(const Var& x) { return record(Op::name, computed(Op::name, x, x, x), x); }
-#define WENGERT_OP2(name, value, da, ...)                       \
-  friend WENGERT_RESULT(da) name(const Var& a, const Var& b) {  \
-    return record(Op::name, computed(Op::name, a, b, a), a, b); \
+#define WENGERT_OP1(name, value, dx, ...)                        \
+  WENGERT_INLINED friend WENGERT_RESULT(dx) name(const Var& x) { \
+    return record(Op::name, computed(Op::name, x, x, x), x);     \
   }
-#define WENGERT_OP3(name, ...)                                     \
-  friend Var name(const Var& a, const Var& b, const Var& c) {      \
-    return record(Op::name, computed(Op::name, a, b, c), a, b, c); \
+#define WENGERT_OP2(name, value, da, ...)                                      \
+  WENGERT_INLINED friend WENGERT_RESULT(da) name(const Var& a, const Var& b) { \
+    return record(Op::name, computed(Op::name, a, b, a), a, b);                \
+  }
+#define WENGERT_OP3(name, ...)                                                \
+  WENGERT_INLINED friend Var name(const Var& a, const Var& b, const Var& c) { \
+    return record(Op::name, computed(Op::name, a, b, c), a, b, c);            \
   }
 #include "wengert/ops.def"
 #undef WENGERT_RESULT
@@ -201,7 +207,7 @@ class Var {
   }
 
   /// Where this value is on `tape`; a constant is recorded there. Throws mixed_tapes, stale_id.
-  Id place(Tape& tape) const {
+  WENGERT_INLINED Id place(Tape& tape) const {
     if (!tape_) return tape.shared_constant(value_);
     if (tape_ != &tape) detail::mixed_tapes();
     tape.check(id_, epoch_);
@@ -216,22 +222,36 @@ class Var {
  private:
   Var(Real value, Tape* tape, Id id, std::uint32_t epoch) : value_(value), tape_(tape), id_(id), epoch_(epoch) {}
 
-  static Real computed(Op op, const Var& a, const Var& b, const Var& c) {
-    return detail::value(op, a.value_, b.value_, c.value_);
+  /// `op` is known at compile time. What takes an instruction or two is computed here; the rest is a call.
+  WENGERT_INLINED static Real computed(Op op, const Var& a, const Var& b, const Var& c) {
+    switch (op) {
+      case Op::add: return a.value_ + b.value_;
+      case Op::sub: return a.value_ - b.value_;
+      case Op::mul: return detail::rounded(a.value_ * b.value_);
+      case Op::div: return a.value_ / b.value_;
+      case Op::neg: return -a.value_;
+      case Op::square: return detail::rounded(a.value_ * a.value_);
+      case Op::sqrt: return detail::sqrt(a.value_);
+      case Op::fma: return detail::fma(a.value_, b.value_, c.value_);
+      case Op::max: return a.value_ < b.value_ ? b.value_ : a.value_;
+      case Op::min: return b.value_ < a.value_ ? b.value_ : a.value_;
+      default: return detail::value(op, a.value_, b.value_, c.value_);
+    }
   }
-  static Var record(Op op, Real value, const Var& a) {
+  // Inlined, so that a Var lives in registers: written to memory in parts and read as a whole, it would stall the loads.
+  WENGERT_INLINED static Var record(Op op, Real value, const Var& a) {
     Tape* const tape = a.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape);
     return Var(value, tape, tape->append(op, value, x, x, x), tape->epoch());
   }
-  static Var record(Op op, Real value, const Var& a, const Var& b) {
+  WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape), y = b.place(*tape);
     return Var(value, tape, tape->append(op, value, x, y, x), tape->epoch());
   }
-  static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
+  WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape), y = b.place(*tape), z = c.place(*tape);
@@ -313,52 +333,77 @@ concept VarRange = std::ranges::input_range<R> && IsVar<std::remove_cvref_t<std:
 template <class R>
 using RangeReal = typename std::remove_cvref_t<std::ranges::range_reference_t<R>>::value_type;
 
-/// Records an n-ary op on all of `lists`, in order; its outputs.
-template <class Real, class... Lists>
-std::vector<Var<Real>> recorded(Op op, const Lists&... lists) {
-  NaiveTape<Real>* tape = nullptr;
-  std::size_t n = 0;
-  if (const std::size_t lengths[] = {static_cast<std::size_t>(std::ranges::distance(lists))...};
-      std::ranges::any_of(lengths, [&](std::size_t length) { return length != lengths[0]; }))
-    unequal_lists(op);
-  const auto each = [](const auto& list, auto&& f) {
-    for (const Var<Real>& x : list) f(x);
+/// Calls f(x) for each Var of the lists, in order.
+template <class F, class... Lists>
+void each(F&& f, const Lists&... lists) {
+  const auto of = [&](const auto& list) {
+    for (const auto& x : list) f(x);
   };
-  (each(lists, [&](const Var<Real>& x) { ++n, tape = tape ? tape : x.tape(); }), ...);
-  std::vector<Var<Real>> result;
-  if (!tape) {  // constants alone: computed, not recorded
-    std::vector<Real> x;
-    (each(lists, [&](const Var<Real>& v) { x.push_back(v.value()); }), ...);
-    for (Real y : values(op, std::span<const Real>(x))) result.emplace_back(y);
-    return result;
+  (of(lists), ...);
+}
+
+/// Records an n-ary op on all of `lists`, in order; its first output, and their number. Null where all are constants.
+template <class Real, class... Lists>
+std::pair<Var<Real>, Id> recorded(Op op, const Lists&... lists) {
+  const std::size_t lengths[] = {static_cast<std::size_t>(std::ranges::distance(lists))...};
+  std::size_t n = 0;
+  for (std::size_t length : lengths) {
+    if (length != lengths[0]) unequal_lists(op);
+    n += length;
   }
-  std::vector<Id> ids;
-  ids.reserve(n);
-  (each(lists, [&](const Var<Real>& x) { ids.push_back(x.place(*tape)); }), ...);
-  const Id first = tape->record(op, ids);
-  const Id count = info(op).outputs(static_cast<std::uint32_t>(n));
-  result.reserve(count);
-  for (Id j = 0; j < count; ++j) result.emplace_back(*tape, first + j);
-  return result;
+  NaiveTape<Real>* tape = nullptr;
+  each([&](const Var<Real>& x) { tape = tape ? tape : x.tape(); }, lists...);
+  if (!tape) return {Var<Real>(), 0};
+  Id* room = tape->operand_room(op, n);
+  each([&](const Var<Real>& x) { *room++ = x.place(*tape); }, lists...);
+  const Id first = tape->append_n(op, static_cast<Id>(n));
+  return {Var<Real>(*tape, first), info(op).outputs(static_cast<Id>(n))};
+}
+
+/// The op's outputs on constants alone: computed, not recorded.
+template <class Real, class... Lists>
+std::vector<Real> folded(Op op, const Lists&... lists) {
+  std::vector<Real> x;
+  each([&](const Var<Real>& v) { x.push_back(v.value()); }, lists...);
+  return values(op, std::span<const Real>(x));
+}
+
+template <class Real, class... Lists>
+Var<Real> one_output(Op op, const Lists&... lists) {
+  const auto [first, count] = recorded<Real>(op, lists...);
+  return count ? first : Var<Real>(folded<Real>(op, lists...)[0]);
+}
+
+template <class Real, class... Lists>
+std::vector<Var<Real>> all_outputs(Op op, const Lists&... lists) {
+  const auto [first, count] = recorded<Real>(op, lists...);
+  std::vector<Var<Real>> outputs;
+  if (count == 0) {
+    for (Real y : folded<Real>(op, lists...)) outputs.emplace_back(y);
+    return outputs;
+  }
+  outputs.reserve(count);
+  for (Id j = 0; j < count; ++j) outputs.emplace_back(*first.tape(), first.id() + j);
+  return outputs;
 }
 
 }  // namespace detail
 
 // Every n-ary row of the op table, on ranges of Vars: sum(xs), dot(xs, ys), softmax(xs) (a vector of all outputs). Throws
 // bad_size for a number of operands that the op doesn't take, or lists of different lengths.
-#define WENGERT_OPN(name, ...)                                                      \
-  template <detail::VarRange R, detail::VarRange... More>                           \
-  auto name(const R& list, const More&... more) {                                   \
-    auto outputs = detail::recorded<detail::RangeReal<R>>(Op::name, list, more...); \
-    if constexpr (info(Op::name).many_outputs) return outputs;                      \
-    else return outputs[0];                                                         \
+#define WENGERT_OPN(name, ...)                                                                            \
+  template <detail::VarRange R, detail::VarRange... More>                                                 \
+  auto name(const R& list, const More&... more) {                                                         \
+    using Real = detail::RangeReal<R>;                                                                    \
+    if constexpr (info(Op::name).many_outputs) return detail::all_outputs<Real>(Op::name, list, more...); \
+    else return detail::one_output<Real>(Op::name, list, more...);                                        \
   }
 #include "wengert/ops.def"
 
 /// Sine and cosine of one angle, by one op.
 template <class Real>
 std::pair<Var<Real>, Var<Real>> sincos(const Var<Real>& x) {
-  const auto outputs = detail::recorded<Real>(Op::sincos, std::span(&x, 1));
+  const auto outputs = detail::all_outputs<Real>(Op::sincos, std::span(&x, 1));
   return {outputs[0], outputs[1]};
 }
 

@@ -93,7 +93,7 @@ void check_rungs_equal_v2() {
     const auto v2 = evaluate(*make<Real>("v2", w), w, evaluations);
     const auto v5 = evaluate(*make<Real>("v5", w), w, evaluations);
     for (const LevelInfo& info : levels()) {
-      if (!info.ladder) continue;
+      if (!info.ladder && info.name != "eager") continue;
       const auto got = evaluate(*make<Real>(info.name, w, {.threads = 2}), w, evaluations);
       const auto& sums = w.summed() && info.planned ? v5 : v2;
       BOOST_TEST(same_bits(got.values, v2.values), info.name << " " << w.name << " values");

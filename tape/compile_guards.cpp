@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tape/compile.hpp"
+#include "tape/guards.hpp"
 #include "tape/records.hpp"
 #include "wengert/error.hpp"
 
@@ -25,6 +26,17 @@ std::vector<std::uint8_t> varying_variables(const TapeView<Real>& tape) {
   return varying;
 }
 
+/// Whether a variable is 1 or 0: the result of an op that answers a question, which are those without any slope.
+template <class Real>
+bool is_truth(const TapeView<Real>& tape, Id id) {
+  const std::uint8_t op = decider(tape, id);
+  if (op == op_count) return false;
+  const int arity = info(static_cast<Op>(op)).arity;
+  bool slope = arity == 0;
+  for (int k = 0; k < arity; ++k) slope |= has_slope(static_cast<Op>(op), static_cast<std::size_t>(k));
+  return !slope;
+}
+
 /// 1 for each guard up to the first that comes out otherwise, then 0: their sum. `no_id` where there are none.
 template <class Real>
 Id passed(NaiveTape<Real>& tape, const std::vector<Guard>& guards) {
@@ -34,7 +46,9 @@ Id passed(NaiveTape<Real>& tape, const std::vector<Guard>& guards) {
   passes.reserve(guards.size());
   Id so_far = one;
   for (const Guard& guard : guards) {
-    so_far = guard.outcome ? tape.select(guard.condition, so_far, zero) : tape.select(guard.condition, zero, so_far);
+    if (passes.empty() && guard.outcome && is_truth(tape.view(), guard.condition)) so_far = guard.condition;
+    else
+      so_far = guard.outcome ? tape.select(guard.condition, so_far, zero) : tape.select(guard.condition, zero, so_far);
     passes.push_back(so_far);
   }
   return tape.sum(passes);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,6 +12,21 @@
 #include "wengert/replay.hpp"
 
 namespace wengert {
+
+/// Whether n numbers are `value`, which is no zero: by their bits, in steps that a compiler makes vectors of.
+template <class Real>
+bool all_are(Real value, const Real* p, std::size_t n) {
+  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+  constexpr std::size_t step = 64 / sizeof(Real);
+  const Bits wanted = std::bit_cast<Bits>(value);
+  Bits differ[step] = {};
+  std::size_t k = 0;
+  for (; k + step <= n; k += step)
+    for (std::size_t j = 0; j < step; ++j) differ[j] |= std::bit_cast<Bits>(p[k + j]) ^ wanted;
+  for (; k < n; ++k) differ[0] |= std::bit_cast<Bits>(p[k]) ^ wanted;
+  for (std::size_t j = 1; j < step; ++j) differ[0] |= differ[j];
+  return differ[0] == 0;
+}
 
 class Departures {
  public:
@@ -26,11 +43,10 @@ class Departures {
   template <class Real>
   void look(std::size_t worker, const LaneRange& lanes, LaneSlot<Real> passed, std::size_t guards) {
     const Real all = static_cast<Real>(guards);
-    bool any = false;
-    passed.each_piece(lanes.count, [&](std::size_t, const Real* p, std::size_t n) {
-      for (std::size_t k = 0; k < n; ++k) any |= p[k] != all;
-    });
-    if (!any) return;
+    bool stay = true;
+    passed.each_piece(lanes.count,
+                      [&](std::size_t, const Real* p, std::size_t n) { stay = stay && all_are(all, p, n); });
+    if (stay) return;
     for (std::size_t e = 0; e < lanes.count; ++e)
       if (passed[e] != all && lanes.seed(e) == 0)
         of_worker_[worker].push_back({lanes.sample(e), static_cast<std::size_t>(passed[e])});

@@ -9,6 +9,7 @@
 
 #include "wengert/diagnose.hpp"
 #include "wengert/error.hpp"
+#include "wengert/function.hpp"
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
 #include "wengert/program.hpp"

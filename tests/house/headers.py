@@ -16,6 +16,16 @@ CXX = os.environ["CXX"]
 INCLUDE = pathlib.Path(os.environ["SOURCE"]) / "include"
 README = INCLUDE.parent / "README.md"
 FLAGS = [CXX, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{INCLUDE}"]
+OPTIONAL = {"wengert/eigen.hpp": "eigen3"}  # headers that need a package, by pkg-config
+
+
+def package_flags(package):
+    """Where a package's headers are; nothing if it isn't there."""
+    try:
+        found = subprocess.run(["pkg-config", "--cflags", package], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:
+        return None
+    return found.stdout.replace("-I", "-isystem").split() if found.returncode == 0 else None
 
 
 def example_of(text):
@@ -45,8 +55,12 @@ def main():
         folder = pathlib.Path(folder)
         source, program = folder / "example.cpp", folder / "example"
         for header in headers:
+            more = package_flags(OPTIONAL[str(header)]) if str(header) in OPTIONAL else []
+            if more is None:
+                tap.skip(f"{header}", f"no {OPTIONAL[str(header)]}")
+                continue
             source.write_text(f'#include "{header}"\n#include "{header}"\nint main() {{}}\n')
-            tap.run(f"{header} compiles by itself, twice", [*FLAGS, "-fsyntax-only", source])
+            tap.run(f"{header} compiles by itself, twice", [*FLAGS, *more, "-fsyntax-only", source])
             example = example_of((INCLUDE / header).read_text())
             if not example:
                 tap.check(f"{header} opens with an example", "the comment at its top has no indented lines")
@@ -56,7 +70,7 @@ def main():
                 *[line.strip() for line in example if line.strip().startswith("#include")], "int main() {",
                 *[line for line in example if not line.strip().startswith("#include")], "}", ""]))
             tap.run(f"{header}: its example compiles and runs",
-                    [*FLAGS, "-Wno-unused", source, LIBRARY, "-pthread", "-o", program], [program])
+                    [*FLAGS, *more, "-Wno-unused", source, LIBRARY, "-pthread", "-o", program], [program])
 
         for number, program_text in enumerate(re.findall(r"```cpp\n(.*?)```", README.read_text(), re.S), 1):
             source.write_text(program_text)

@@ -1,4 +1,4 @@
-// A workload compiled to a program: what levels v5 and v6 replay.
+// A workload compiled to a program: what levels v5 to v8 replay.
 #pragma once
 
 #include "bench/recorded.hpp"
@@ -9,10 +9,16 @@ namespace wengert::bench {
 template <class Real>
 class PlannedLevel final : public Level<Real> {
  public:
-  PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads)
+  PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads,
+               const std::string& engine = "interpreter")
       : recorded_(workload, true),
         program_(timed_compile()),
-        replay_(program_, {options.isa, threads, static_cast<std::size_t>(options.lanes), {}}) {}
+        replay_(program_, {.isa = options.isa,
+                           .threads = threads,
+                           .lanes = static_cast<std::size_t>(options.lanes),
+                           .engine = engine}) {
+    if (engine == "native") compile_seconds_ += seconds_to_generate();
+  }
 
   void evaluate(const Batch<Real>& batch) override {
     if (recorded_.parameters == 0) return evaluate_each(batch);
@@ -40,6 +46,15 @@ class PlannedLevel final : public Level<Real> {
     Program<Real> program = compile(recorded_.tape, recorded_.output, {recorded_.differentiated});
     compile_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return program;
+  }
+
+  /// A batch of two, which makes the machine code.
+  double seconds_to_generate() {
+    const std::vector<Real> inputs(2 * program_.inputs(), Real(1));
+    std::vector<Real> values(2), gradients(2 * program_.differentiated());
+    const auto start = std::chrono::steady_clock::now();
+    replay_.gradient(2, columns(inputs.data(), 2), columns(values.data(), 2), columns(gradients.data(), 2));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   Recorded<Real> recorded_;

@@ -32,6 +32,7 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
 
   Code out;
   out.words.reserve(code.words.size());
+  out.recorded.assign(order.begin(), order.end());
   out.instructions = order.size();
   for (ValueId value : arriving) give(value);
   for (const std::uint32_t position : order) {

@@ -26,6 +26,7 @@ struct Instruction {
   std::size_t results() const { return info(kind.op).arity != 0 ? 1 : info(kind.op).outputs(operands()); }
 
   std::size_t sources_ = 0;
+  bool no_tie = false;  ///< a tie's slope is 0
 };
 
 /// Calls use(Instruction) for each, in order.
@@ -55,7 +56,7 @@ void each_instruction(const Code& code, Use use) {
           reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
         }
       }
-      use(Instruction{kind, {word, writes}, {word + writes, reads}, sources});
+      use(Instruction{kind, {word, writes}, {word + writes, reads}, sources, ties != 0 && word[writes + reads] != 0});
       word += writes + reads + ties;
     }
   }

@@ -18,6 +18,15 @@ std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
   return lanes;
 }
 
+/// Machine code works on few samples at a time, whatever the block: so more of them share the cost of a block, as long as
+/// the interpreter too, where it has to help out, finds its slots in the second cache.
+std::size_t native_lanes(std::size_t slots, std::size_t real_bytes) {
+  std::size_t lanes = 4096 / real_bytes;
+  constexpr std::size_t cache_bytes = std::size_t(256) << 10;
+  while (lanes > 1 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
+  return lanes;
+}
+
 /// For single evaluations.
 template <class Real>
 const kernels::InstructionTable<Real>& single_table() {
@@ -25,7 +34,18 @@ const kernels::InstructionTable<Real>& single_table() {
   return scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions;
 }
 
+/// Samples that the interpreter takes about as long for as machine code takes to be made.
+constexpr std::size_t samples_worth_code = 8192;
+
 }  // namespace
+
+template <class Real>
+typename Machine<Real>::Engine Machine<Real>::parse_engine(const std::string& engine) {
+  if (engine == "interpreter") return Engine::interpreter;
+  if (engine == "native") return Engine::native;
+  if (engine == "auto") return Engine::automatic;
+  throw Error(ErrorCode::bad_argument, "unknown engine \"" + engine + "\"; there are auto, interpreter and native");
+}
 
 template <class Real>
 Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
@@ -36,13 +56,16 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       uniform_(data_, single_table<Real>()),
       reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
       report_departures_(options.report_departures),
-      departures_(options.threads ? options.threads : available_cores()) {
+      departures_(options.threads ? options.threads : available_cores()),
+      engine_(parse_engine(options.engine)) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
   vector_ = static_cast<std::size_t>(backend.lanes);
   lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
                                          " takes multiples of " + std::to_string(vector_));
+  if (engine_ != Engine::interpreter && isa_ == Isa::avx512 && options.lanes == 0)
+    lanes_ = std::max(lanes_, native_lanes(data_.gradient.slots, sizeof(Real)));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
@@ -80,8 +103,31 @@ void Machine<Real>::finish() {
 }
 
 template <class Real>
+NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
+  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples < 2) return nullptr;
+  std::unique_ptr<NativeRunner<Real>>& runner = native_[gradient];
+  if (!runner) {
+    samples_[gradient] += samples;
+    if (engine_ == Engine::automatic && samples_[gradient] < samples_worth_code) return nullptr;
+    runner = std::make_unique<NativeRunner<Real>>(data_, gradient);
+  }
+  return runner->why_not().empty() ? runner.get() : nullptr;
+}
+
+template <class Real>
+std::string Machine<Real>::engine() const {
+  if (engine_ == Engine::interpreter) return "interpreter";
+  if (isa_ != Isa::avx512) return "interpreter: native code is for avx512, this is " + std::string(name(isa_));
+  const NativeRunner<Real>* const runner = native_[1] ? native_[1].get() : native_[0].get();
+  if (!runner) return "interpreter: too few samples so far for native code";
+  return runner->why_not().empty() ? "native" : "interpreter: " + runner->why_not();
+}
+
+template <class Real>
 std::size_t Machine<Real>::bytes() const {
   std::size_t sum = 0;
+  for (const auto& runner : native_)
+    if (runner) sum += runner->bytes();
   for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
   return sum;
 }

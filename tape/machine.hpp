@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/dispatch.hpp"
 #include "tape/departures.hpp"
+#include "tape/native.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
@@ -30,6 +32,10 @@ class Machine {
   unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
   std::size_t lanes() const { return lanes_; }
   std::size_t bytes() const;
+  /// Machine code for values, or for values and adjoints, of a batch; null where the interpreter is to do it.
+  NativeRunner<Real>* native(bool gradient, std::size_t samples);
+  /// What runs batches, and why it isn't machine code where that was wanted.
+  std::string engine() const;
 
   /// A block at work: its lanes, its slots, its code.
   class Block {
@@ -48,6 +54,7 @@ class Machine {
       if (lanes_of.data) lanes_of.data += vector_;
       return lanes_of;
     }
+    std::size_t width() const { return width_; }
     void values() const { run(code_->values, data_->values); }
     void forward() const { run(code_->forward, data_->gradient); }
     void backward() const { code_->backward.run(workspace_->frame(ieee_)); }
@@ -90,6 +97,9 @@ class Machine {
  private:
   using Codes = typename Block::Codes;
 
+  enum class Engine { interpreter, native, automatic };
+  static Engine parse_engine(const std::string& engine);
+
   void bind(Codes& codes, const kernels::InstructionTable<Real>& table);
   /// Lanes of a block that holds `lanes`: no more than that takes. Dual numbers are two each.
   std::size_t width_for(std::size_t lanes, bool dual) const {
@@ -109,6 +119,9 @@ class Machine {
   Reduction<Real> reduction_;
   bool report_departures_;
   Departures departures_;
+  Engine engine_;
+  std::unique_ptr<NativeRunner<Real>> native_[2];  // made when first wanted
+  std::size_t samples_[2] = {0, 0};                // so far, while it isn't there
 };
 
 template <class Real>

@@ -23,6 +23,7 @@ struct Code {
   std::vector<Run> runs;
   std::vector<std::size_t> first_word;  ///< of each run
   std::vector<std::uint32_t> words;
+  std::vector<std::uint32_t> recorded;  ///< each instruction's position in the order of the tape
   std::size_t instructions = 0;
 };
 

@@ -96,6 +96,15 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
   machine_->finish();
 }
 
+/// Machine code ready for a batch, or null.
+template <class Real>
+NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch) {
+  NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
+  if (native)
+    native->begin(batch, machine_->threads(), machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
+  return native;
+}
+
 /// Values of all samples, and the sums over them.
 template <class Real>
 std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs,
@@ -105,13 +114,18 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   Reduction<Real>& reduction = machine_->reduction();
   const bool sums = !layout.terms.empty();
   if (sums) reduction.prepare(layout.terms.size(), samples, machine_->threads());
+  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}});
   const auto body = [&](const Block& block) {
-    load_inputs<Real>(block, layout, inputs);
-    block.values();
-    store_outputs<Real>(block, layout, values);
+    const bool done = native && native->run(block.lanes, block.worker, block.width());
+    if (!done) {
+      load_inputs<Real>(block, layout, inputs);
+      block.values();
+      store_outputs<Real>(block, layout, values);
+    }
     if (sums)
-      reduction.add(block.worker, block.lanes, block.last,
-                    [&](std::size_t q) { return block.slot(layout.terms[q]).data; });
+      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) -> const Real* {
+        return done ? native->lanes_of(block.worker, q) : block.slot(layout.terms[q]).data;
+      });
   };
   machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
   return sums ? reduction.finish() : std::span<const Real>();
@@ -164,17 +178,22 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   const std::size_t terms = data.gradient.terms.size(), sums = terms + data.totals.size();
   Reduction<Real>& reduction = machine_->reduction();
   if (sums != 0) reduction.prepare(sums, samples, machine_->threads());
+  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients});
   const auto body = [&](const Block& block) {
-    load_inputs<Real>(block, data.gradient, inputs);
-    block.forward();
-    store_outputs<Real>(block, data.gradient, values);
-    load_weights<Real>(block, data.seeds, weights);
-    for (std::size_t k = 0; k < data.sum_seeds.size(); ++k)
-      block.slot(data.sum_seeds[k]).fill(*machine_->uniform().workspace().slot(data.uniform.sum_adjoints[k]));
-    block.backward();
-    store_gradients<Real>(block, gradients, same_item);
+    const bool done = native && native->run(block.lanes, block.worker, block.width());
+    if (!done) {
+      load_inputs<Real>(block, data.gradient, inputs);
+      block.forward();
+      store_outputs<Real>(block, data.gradient, values);
+      load_weights<Real>(block, data.seeds, weights);
+      for (std::size_t k = 0; k < data.sum_seeds.size(); ++k)
+        block.slot(data.sum_seeds[k]).fill(*machine_->uniform().workspace().slot(data.uniform.sum_adjoints[k]));
+      block.backward();
+      store_gradients<Real>(block, gradients, same_item);
+    }
     if (sums != 0)
-      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) {
+      reduction.add(block.worker, block.lanes, block.last, [&](std::size_t q) -> const Real* {
+        if (done) return native->lanes_of(block.worker, q);
         return block.slot(q < terms ? data.gradient.terms[q] : data.totals[q - terms]).data;
       });
   };
@@ -380,6 +399,10 @@ const Program<Real>& Replay<Real>::program() const {
 template <class Real>
 std::string Replay<Real>::isa() const {
   return std::string(name(machine_->isa()));
+}
+template <class Real>
+std::string Replay<Real>::engine() const {
+  return machine_->engine();
 }
 template <class Real>
 unsigned Replay<Real>::threads() const {

@@ -62,6 +62,7 @@ void Workspace<Real>::import_from(const Workspace& uniform, std::uint64_t batch)
 
 template class AlignedArray<double>;
 template class AlignedArray<float>;
+template class AlignedArray<std::uint8_t>;
 template class BoundCode<double>;
 template class BoundCode<float>;
 template class Workspace<double>;

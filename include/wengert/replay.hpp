@@ -61,6 +61,10 @@ struct ReplayOptions {
   /// Samples at which a guard comes out otherwise than recorded, so that their results are of no use: false: throw; true: go
   /// on, and list them in `departures()`.
   bool report_departures = false;
+  /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX-512, made in the first call
+  /// with several samples, for values, gradient and vjp; "auto": that, once there were enough samples to pay for it. Where
+  /// native code can't be had the interpreter does it (Replay::engine says why).
+  std::string engine = "interpreter";
 };
 
 /// A sample that leaves the recorded path, and the first guard that came out otherwise there (Program::guard).
@@ -73,6 +77,10 @@ struct Departure {
 
 template <class Real>
 class Machine;
+template <class Real>
+class NativeRunner;
+template <class Real>
+struct NativeBatch;
 struct Compressed;
 
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
@@ -148,6 +156,8 @@ class WENGERT_API Replay {
 
   const Program<Real>& program() const;
   std::string isa() const;
+  /// "native", or "interpreter" and why not "native" where that was asked for. Known after the first batch.
+  std::string engine() const;
   unsigned threads() const;
   std::size_t lanes() const;  ///< samples in a block of a large batch
   /// Bytes of the workspace so far.
@@ -168,6 +178,7 @@ class WENGERT_API Replay {
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch);
   void refuse_sums(const char* what) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 

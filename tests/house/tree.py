@@ -13,7 +13,8 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 FLOORS = {
     "include": ["wengert"],
     "kernels": ["wengert", "kernels"],
-    "tape": ["wengert", "kernels", "tape"],
+    "codegen": ["wengert", "kernels", "codegen"],
+    "tape": ["wengert", "kernels", "codegen", "tape"],
     "bench": ["wengert", "kernels", "tape", "bench"],
     "src": ["wengert", "kernels", "tape", "bench", "src"],
     "examples": ["wengert", "examples"],

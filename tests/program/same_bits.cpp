@@ -23,7 +23,7 @@ struct Way {
   std::vector<std::size_t> cuts;  // ends of the calls
 
   std::string show() const {
-    std::string text = options.isa + ", " + std::to_string(options.lanes) + " lanes, " +
+    std::string text = options.isa + ", " + options.engine + ", " + std::to_string(options.lanes) + " lanes, " +
                        std::to_string(options.threads) + " threads, " + std::to_string(samples) + " samples in " +
                        (in_rows ? "rows" : "columns") + ", calls to";
     for (std::size_t cut : cuts) text += " " + std::to_string(cut);
@@ -43,6 +43,7 @@ Way<Real> random_way(Random& random) {
   const std::vector<std::size_t> sizes = {0, 1, 2, 7, 8, 9, 15, 17, 63, 64, 65};
   way.samples = random.chance(0.02) ? 1000 : random.of(sizes);
   way.in_rows = random.chance(0.5);
+  if (random.chance(0.5)) way.options.engine = "native";
   while (random.chance(0.3)) way.cuts.push_back(random.below(way.samples + 1));
   way.cuts.push_back(way.samples);
   std::sort(way.cuts.begin(), way.cuts.end());

@@ -1,0 +1,242 @@
+#include "codegen/graph.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace wengert::codegen {
+
+int operand_count(Do what) {
+  switch (what) {
+    case Do::constant:
+    case Do::uniform:
+    case Do::table:
+    case Do::input: return 0;
+    case Do::output:
+    case Do::sqrt:
+    case Do::round:
+    case Do::exponent:
+    case Do::mantissa:
+    case Do::to_int:
+    case Do::to_real:
+    case Do::shift_left:
+    case Do::shift_right:
+    case Do::shift_right_signed:
+    case Do::mask_not:
+    case Do::require_not: return 1;
+    case Do::fma:
+    case Do::blend:
+    case Do::mul_where:
+    case Do::compare_where:
+    case Do::lookup: return 3;
+    default: return 2;
+  }
+}
+
+bool is_mask(Do what) {
+  switch (what) {
+    case Do::compare:
+    case Do::compare_where:
+    case Do::compare_int:
+    case Do::mask_and:
+    case Do::mask_or:
+    case Do::mask_xor:
+    case Do::mask_not: return true;
+    default: return false;
+  }
+}
+
+namespace {
+
+bool commutes(Do what) {
+  switch (what) {
+    case Do::add:
+    case Do::mul:
+    case Do::bit_and:
+    case Do::bit_or:
+    case Do::bit_xor:
+    case Do::add_int:
+    case Do::mask_and:
+    case Do::mask_or:
+    case Do::mask_xor: return true;
+    default: return false;
+  }
+}
+
+std::uint64_t hash(const Node& n) {
+  std::uint64_t h = (std::uint64_t(n.a) << 32 | n.b) ^ 0x9e3779b97f4a7c15u * (n.c + 1);
+  h ^= (std::uint64_t(n.what) << 8 | n.immediate) * 0xd6e8feb86659fd93u;
+  h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+  return h ^ h >> 29;
+}
+
+bool same(const Node& x, const Node& y) {
+  return x.what == y.what && x.immediate == y.immediate && x.a == y.a && x.b == y.b && x.c == y.c;
+}
+
+Comparison opposite(Comparison how) {
+  switch (how) {
+    case Comparison::equal: return Comparison::not_equal;
+    case Comparison::not_equal: return Comparison::equal;
+    case Comparison::unordered: return Comparison::ordered;
+    case Comparison::ordered: return Comparison::unordered;
+    case Comparison::less: return Comparison::not_less;
+    case Comparison::not_less: return Comparison::less;
+    case Comparison::less_equal: return Comparison::not_less_equal;
+    case Comparison::not_less_equal: break;
+  }
+  return Comparison::less_equal;
+}
+IntComparison opposite(IntComparison how) {
+  return static_cast<IntComparison>(static_cast<unsigned>(how) ^ 4);  // so the instruction set has it
+}
+
+}  // namespace
+
+Value Graph::number_of(const Node& node) {
+  std::size_t at = hash(node) & (index_.size() - 1);
+  for (; index_[at] != no_value; at = (at + 1) & (index_.size() - 1))
+    if (same(nodes_[index_[at]], node)) return index_[at];
+  const Value value = static_cast<Value>(nodes_.size());
+  nodes_.push_back(node);
+  index_[at] = value;
+  if (2 * nodes_.size() > index_.size()) grow();
+  return value;
+}
+
+void Graph::grow() {
+  index_.assign(2 * index_.size(), no_value);
+  for (Value v = 0; v < nodes_.size(); ++v) {
+    std::size_t at = hash(nodes_[v]) & (index_.size() - 1);
+    while (index_[at] != no_value) at = (at + 1) & (index_.size() - 1);
+    index_[at] = v;
+  }
+}
+
+std::uint64_t Graph::bits_of(double x) const {
+  return real_bytes_ == 8 ? std::bit_cast<std::uint64_t>(x) : std::bit_cast<std::uint32_t>(static_cast<float>(x));
+}
+
+Value Graph::constant_bits(std::uint64_t bits) {
+  return number_of({Do::constant, 0, static_cast<Value>(bits), static_cast<Value>(bits >> 32), 0});
+}
+
+bool Graph::folded(Do what, Value a, Value b, std::uint64_t& result) const {
+  const std::uint64_t x = bits(a), y = bits(b), mask = real_bytes_ == 8 ? ~std::uint64_t(0) : 0xffffffffu;
+  const auto arithmetic = [&](auto u, auto v) {
+    using Real = decltype(u);
+    Real r;
+    switch (what) {
+      case Do::add: r = u + v; break;
+      case Do::sub: r = u - v; break;
+      case Do::mul: r = u * v; break;
+      default: r = u / v; break;
+    }
+    if (r != r) return false;  // whose sign would be the compiler's
+    if constexpr (sizeof(Real) == 8) result = std::bit_cast<std::uint64_t>(r);
+    else result = std::bit_cast<std::uint32_t>(r);
+    return true;
+  };
+  switch (what) {
+    case Do::bit_and: result = x & y; return true;
+    case Do::bit_or: result = x | y; return true;
+    case Do::bit_xor: result = x ^ y; return true;
+    case Do::add_int: result = (x + y) & mask; return true;
+    case Do::sub_int: result = (x - y) & mask; return true;
+    case Do::add:
+    case Do::sub:
+    case Do::mul:
+    case Do::div:
+      if (real_bytes_ == 8) return arithmetic(std::bit_cast<double>(x), std::bit_cast<double>(y));
+      return arithmetic(std::bit_cast<float>(static_cast<std::uint32_t>(x)),
+                        std::bit_cast<float>(static_cast<std::uint32_t>(y)));
+    default: return false;
+  }
+}
+
+Value Graph::binary(Do what, Value a, Value b) {
+  std::uint64_t result;
+  if (is_constant(a) && is_constant(b) && folded(what, a, b, result)) return constant_bits(result);
+  if (commutes(what) && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
+  // What changes no bits of any number.
+  if (what == Do::add && is(b, -0.0)) return a;
+  if (what == Do::sub && is(b, 0.0)) return a;
+  if ((what == Do::mul || what == Do::div) && is(b, 1.0)) return a;
+  return number_of({what, 0, a, b, 0});
+}
+
+Value Graph::unary(Do what, Value a, unsigned immediate) {
+  if (what == Do::mask_not && nodes_[a].what == Do::mask_not) return nodes_[a].a;
+  return number_of({what, static_cast<std::uint8_t>(immediate), a, 0, 0});
+}
+
+Value Graph::ternary(Do what, Value a, Value b, Value c) {
+  if (what == Do::fma && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
+  if (what == Do::blend && b == c) return b;
+  return number_of({what, 0, a, b, c});
+}
+
+Value Graph::compare(Comparison how, Value a, Value b) {
+  return number_of({Do::compare, static_cast<std::uint8_t>(how), a, b, 0});
+}
+Value Graph::product_of_nonzeros(Value a, Value b) {
+  const Value zero = constant(0);
+  const auto known = [&](Value v) { return is_constant(v) && !is(v, 0.0) && !is(v, -0.0); };
+  if (known(a)) std::swap(a, b);
+  if (known(a)) return binary(Do::mul, a, b);
+  Value nonzero = compare(Comparison::not_equal, a, zero);
+  if (!known(b))
+    nonzero = number_of({Do::compare_where, static_cast<std::uint8_t>(Comparison::not_equal), b, zero, nonzero});
+  return number_of({Do::mul_where, 0, nonzero, a, b});
+}
+Value Graph::compare_int(IntComparison how, Value a, Value b) {
+  return number_of({Do::compare_int, static_cast<std::uint8_t>(how), a, b, 0});
+}
+
+Value Graph::lookup(const void* table, Value index) {
+  Value number = 0;
+  while (number < tables_.size() && tables_[number] != table) ++number;
+  if (number == tables_.size()) tables_.push_back(table);
+  const Value first = number_of({Do::table, 0, number, 0, 0});
+  if (real_bytes_ == 4) return number_of({Do::lookup, 1, first, index, first});
+  return number_of({Do::lookup, 2, first, index, number_of({Do::table, 1, number, 0, 0})});
+}
+
+void Graph::refuse(Value mask) {
+  const Node node = nodes_[mask];
+  switch (node.what) {
+    case Do::compare:
+      number_of({Do::require, static_cast<std::uint8_t>(opposite(static_cast<Comparison>(node.immediate))), node.a,
+                 node.b, 0});
+      break;
+    case Do::compare_int:
+      number_of({Do::require_int, static_cast<std::uint8_t>(opposite(static_cast<IntComparison>(node.immediate))),
+                 node.a, node.b, 0});
+      break;
+    case Do::mask_or:
+      refuse(node.a);
+      refuse(node.b);
+      break;
+    case Do::mask_not: refuse_not(node.a); break;
+    default: number_of({Do::require_not, 0, mask, 0, 0});
+  }
+}
+
+void Graph::refuse_not(Value mask) {
+  const Node node = nodes_[mask];
+  switch (node.what) {
+    case Do::compare: number_of({Do::require, node.immediate, node.a, node.b, 0}); break;
+    case Do::compare_int: number_of({Do::require_int, node.immediate, node.a, node.b, 0}); break;
+    case Do::mask_and:
+      refuse_not(node.a);
+      refuse_not(node.b);
+      break;
+    case Do::mask_not: refuse(node.a); break;
+    default: number_of({Do::require_not, 0, unary(Do::mask_not, mask), 0, 0});
+  }
+}
+
+void Graph::refuse_nan(Value a, Value b) {
+  number_of({Do::require, static_cast<std::uint8_t>(Comparison::ordered), a, b, 0});
+}
+
+}  // namespace wengert::codegen

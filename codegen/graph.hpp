@@ -1,0 +1,154 @@
+// A straight line of vector operations: what machine code is made of. Values are in static single assignment form and
+// numbered: what was computed once, from whatever op it came, isn't computed again.
+//
+// Every operation here is one rounding or none, and means what the function of that name in kernels/native.hpp means.
+// Values are vectors, except those of comparisons and of operations on them, which are masks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace wengert::codegen {
+
+using Value = std::uint32_t;
+inline constexpr Value no_value = 0xffffffffu;
+
+enum class Do : std::uint8_t {
+  // Without operands: at hand in memory, to be loaded where they are needed.
+  constant,  ///< bits in a (low) and b (high), in all lanes
+  uniform,   ///< number a of a batch, in all lanes
+  table,     ///< vector `immediate` of table a
+  input,     ///< pointer b, vector c of those that a round of the code computes
+  output,    ///< of a, to pointer b, vector c
+  // Numbers.
+  add,
+  sub,
+  mul,
+  div,
+  max,
+  min,
+  scale,  ///< a * 2^floor(b)
+  fma,
+  sqrt,
+  round,     ///< as `immediate` says
+  exponent,  ///< floor(log2(abs(a)))
+  mantissa,  ///< a in [0.75, 1.5), over a power of two
+  to_int,    ///< truncated
+  to_real,
+  blend,      ///< a (a mask) ? b : c
+  mul_where,  ///< a (a mask) ? b * c : +0
+  lookup,     ///< item b mod 16 of the table whose vectors are a and, if it takes two, c
+  // Bits of numbers, integers.
+  bit_and,
+  bit_or,
+  bit_xor,
+  add_int,
+  sub_int,
+  shift_left,
+  shift_right,  ///< filled with zeros
+  shift_right_signed,
+  // Masks.
+  compare,        ///< `immediate`: a Comparison
+  compare_where,  ///< a compare b, where c (a mask) is true
+  compare_int,    ///< `immediate`: an IntComparison
+  mask_and,
+  mask_or,
+  mask_xor,
+  mask_not,
+  // What the code is good for: a round whose requirement fails in some lane is to be computed in another way.
+  require,  ///< a compare b
+  require_int,
+  require_not,  ///< of a mask
+};
+
+/// Immediates of the instructions: how to compare (unordered: an operand is NaN), how to round.
+enum class Comparison : std::uint8_t {
+  equal = 0x00,
+  unordered = 0x03,
+  not_equal = 0x04,  // or unordered
+  ordered = 0x07,
+  less = 0x11,
+  less_equal = 0x12,
+  not_less = 0x15,  // or unordered
+  not_less_equal = 0x16,
+};
+enum class IntComparison : std::uint8_t { equal = 0, less = 1, not_equal = 4, not_less = 5 };
+enum class Rounding : std::uint8_t { current = 4, down = 9, up = 10, to_zero = 11 };
+
+struct Node {
+  Do what;
+  std::uint8_t immediate;
+  Value a, b, c;
+};
+
+/// How many of a, b, c are values.
+int operand_count(Do what);
+bool is_mask(Do what);
+/// Whether it is in memory before the code runs.
+constexpr bool at_hand(Do what) { return what <= Do::input; }
+/// Whether it is done for its effect.
+constexpr bool has_effect(Do what) { return what == Do::output || what >= Do::require; }
+
+/// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, or by the zero rule
+/// (kernels/chain.hpp) at every product.
+enum class Chain { plain, zero_rule };
+
+class Graph {
+ public:
+  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain) : real_bytes_(real_bytes), chain_(chain) {
+    index_.assign(1024, no_value);
+  }
+
+  Chain chain() const { return chain_; }
+  std::size_t real_bytes() const { return real_bytes_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  /// Tables of 16 numbers, by number.
+  const std::vector<const void*>& tables() const { return tables_; }
+
+  Value constant(double x) { return constant_bits(bits_of(x)); }
+  Value constant_bits(std::uint64_t bits);
+  Value uniform(std::uint32_t number) { return number_of({Do::uniform, 0, number, 0, 0}); }
+  Value input(std::uint32_t pointer, std::uint32_t vector) { return number_of({Do::input, 0, 0, pointer, vector}); }
+  void output(Value value, std::uint32_t pointer, std::uint32_t vector) {
+    number_of({Do::output, 0, value, pointer, vector});
+  }
+  Value binary(Do what, Value a, Value b);
+  Value unary(Do what, Value a, unsigned immediate = 0);
+  Value ternary(Do what, Value a, Value b, Value c);
+  Value compare(Comparison how, Value a, Value b);
+  /// a * b, but +0 where either is zero.
+  Value product_of_nonzeros(Value a, Value b);
+  Value compare_int(IntComparison how, Value a, Value b);
+  /// Item `index` mod 16 of 16 numbers.
+  Value lookup(const void* table, Value index);
+
+  /// No lane of the mask may be true.
+  void refuse(Value mask);
+  /// No lane may be NaN in a or in b.
+  void refuse_nan(Value a, Value b);
+
+  /// Called where an operation has no place in straight-line code: this graph can't be had.
+  void give_up() { complete_ = false; }
+  bool complete() const { return complete_; }
+
+ private:
+  std::uint64_t bits_of(double x) const;
+  bool is_constant(Value v) const { return nodes_[v].what == Do::constant; }
+  std::uint64_t bits(Value v) const { return nodes_[v].a | std::uint64_t(nodes_[v].b) << 32; }
+  bool is(Value v, double x) const { return is_constant(v) && bits(v) == bits_of(x); }
+  /// What a binary operation on two constants gives, if it is folded.
+  bool folded(Do what, Value a, Value b, std::uint64_t& result) const;
+  void refuse_not(Value mask);
+  Value number_of(const Node& node);
+  void grow();
+
+  std::size_t real_bytes_;
+  Chain chain_;
+  bool complete_ = true;
+  std::vector<Node> nodes_;
+  std::vector<const void*> tables_;
+  std::vector<Value> index_;  // open addressing
+};
+
+}  // namespace wengert::codegen

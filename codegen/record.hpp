@@ -1,0 +1,29 @@
+// Ops as vector operations: the rows of the op table, instantiated over lanes that are recorded.
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/graph.hpp"
+#include "wengert/ops.hpp"
+
+namespace wengert::codegen {
+
+/// The operands of one op, as values of a graph: what value and adjoint need of them.
+struct Operands {
+  std::uint32_t n;  ///< how many
+  const Value* x;   ///< [n]
+  const Value* y;   ///< its results
+  const Value* g;   ///< the adjoints of its results
+  bool no_tie;      ///< a tie's slope is 0
+};
+
+/// Records an op's results into y. `Real`: of the graph.
+template <class Real>
+void record_value(Graph& graph, Op op, const Operands& operands, Value* y);
+
+/// Records what its adjoints give to that of each operand: contribution k for the operands in `wanted` of a fixed-arity op,
+/// for all of an n-ary one. Places of x and y that those partials don't read are ignored.
+template <class Real>
+void record_adjoint(Graph& graph, Op op, const Operands& operands, unsigned wanted, Value* contributions);
+
+}  // namespace wengert::codegen

@@ -1,0 +1,210 @@
+#include "tape/native.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tape/native_lower.hpp"
+
+namespace wengert {
+namespace {
+
+/// Whether two tables of samples have no memory in common, as far as their ends tell.
+template <class A, class B>
+bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::size_t items_b, std::size_t samples) {
+  const auto range = [&](const auto& s, std::size_t items) {
+    const std::ptrdiff_t last_sample = static_cast<std::ptrdiff_t>(samples - 1) * s.sample,
+                         last_item = static_cast<std::ptrdiff_t>(items - 1) * s.item;
+    const auto at = reinterpret_cast<std::uintptr_t>(s.data);
+    const std::ptrdiff_t low = std::min<std::ptrdiff_t>(last_sample, 0) + std::min<std::ptrdiff_t>(last_item, 0),
+                         high = std::max<std::ptrdiff_t>(last_sample, 0) + std::max<std::ptrdiff_t>(last_item, 0) + 1;
+    return std::pair(at + static_cast<std::uintptr_t>(low) * sizeof(*s.data),
+                     at + static_cast<std::uintptr_t>(high) * sizeof(*s.data));
+  };
+  if (!a.data || !b.data || items_a == 0 || items_b == 0 || samples == 0) return true;
+  const auto [a_low, a_high] = range(a, items_a);
+  const auto [b_low, b_high] = range(b, items_b);
+  return a_high <= b_low || b_high <= a_low;
+}
+
+/// About how many vector operations code takes. An op that rounds once or not at all is cheap.
+std::size_t operations_in(const plan::Code& code) {
+  std::size_t sum = 0;
+  for (std::size_t k = 0; k < code.runs.size(); ++k) {
+    const kernels::Kind& kind = kernels::catalogue[code.runs[k].kind];
+    const std::size_t end = k + 1 < code.runs.size() ? code.first_word[k + 1] : code.words.size();
+    const std::size_t each = info(kind.op).ulp <= 0.5 ? 2 : 30;
+    if (info(kind.op).arity != 0) sum += each * code.runs[k].count;
+    else sum += each * (end - code.first_word[k]) / (kind.adjoint ? 4 : 1);  // about one word in four is an operand
+  }
+  return sum;
+}
+
+/// Longer code comes from memory each time, and takes long to make.
+constexpr std::size_t most_operations = 4000000;
+
+/// Two vectors side by side hide latencies, as long as their code stays in the second cache.
+std::uint32_t choose_vectors(std::size_t operations) { return operations <= 100000 ? 2 : 1; }
+
+}  // namespace
+
+template <class Real>
+NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, codegen::Chain chain) {
+  const std::size_t operations =
+      gradient ? operations_in(data.forward) + operations_in(data.backward) : operations_in(data.values_code);
+  if (operations > most_operations) {
+    why_not_ = "about " + std::to_string(operations) + " vector operations are too many for a straight line";
+    return;
+  }
+  const std::uint32_t vectors = choose_vectors(operations);
+  const codegen::Graph graph = plan::lower_to_graph(data, gradient, vectors, chain);
+  if (!graph.complete()) {
+    why_not_ = "an op of the program has no vector form";
+    return;
+  }
+  const codegen::Assembly assembly = codegen::assemble(graph, vectors);
+  memory_ = codegen::ExecutableMemory(assembly.code);
+  if (!memory_) {
+    why_not_ = "the system gives no executable memory";
+    return;
+  }
+  pool_.reserve(std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::pool_bias(sizeof(Real)))));
+  std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
+  lanes_ = vectors * 64 / sizeof(Real);
+  spill_bytes_ = assembly.spill_bytes;
+}
+
+template <class Real>
+bool NativeCode<Real>::run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const {
+  const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
+  return function(reinterpret_cast<void* const*>(const_cast<Real**>(pointers)), uniforms, spills + codegen::spill_bias,
+                  pool_.data() + codegen::pool_bias(sizeof(Real)), samples / lanes_) != 0;
+}
+
+template <class Real>
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient)
+    : data_(data),
+      layout_(gradient ? data.gradient : data.values),
+      gradient_(gradient),
+      code_(data, gradient, chain_) {}
+
+template <class Real>
+std::size_t NativeRunner<Real>::bytes() const {
+  std::size_t sum = code_.code_bytes();
+  for (const Worker& worker : workers_) sum += worker.staging.bytes() + worker.spills.bytes();
+  return sum;
+}
+
+template <class Real>
+void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform) {
+  batch_ = batch;
+  std::size_t tried = 0, failed = 0;
+  for (const Worker& worker : workers_) {
+    tried += worker.tried;
+    failed += worker.failed;
+  }
+  // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
+  if (gradient_ && data_.zero_rule == ZeroRule::exact && chain_ == codegen::Chain::plain && failed >= 4 &&
+      4 * failed > tried) {
+    chain_ = codegen::Chain::zero_rule;
+    code_ = NativeCode<Real>(data_, gradient_, chain_);
+    workers_.clear();
+  }
+  workers_.resize(workers);
+  uniforms_.clear();
+  if (uniform) {
+    for (const plan::Import& import : layout_.imports) uniforms_.push_back(*uniform->slot(import.uniform));
+    if (gradient_)
+      for (const plan::Slot slot : data_.uniform.sum_adjoints) uniforms_.push_back(*uniform->slot(slot));
+  }
+  const std::size_t inputs = layout_.inputs.size(), outputs = layout_.outputs.size(), weights = data_.seeds.size(),
+                    gradients = data_.gradients.size();
+  const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
+  const auto disjoint = [&](const Samples<Real>& to, std::size_t items) {
+    return apart(to, items, batch.inputs, inputs, batch.samples) &&
+           apart(to, items, batch.weights, weights, batch.samples);
+  };
+  in_place_ = column(batch.inputs) && column(batch.weights) && column(batch.values) && column(batch.gradients) &&
+              disjoint(batch.values, outputs) && disjoint(batch.gradients, gradients);
+}
+
+template <class Real>
+LaneSlot<Real> NativeRunner<Real>::slot(Worker& worker, std::size_t pointer) const {
+  return {worker.staging.data() + pointer * worker.width, worker.width, worker.width, worker.width};
+}
+
+template <class Real>
+bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, std::size_t most) {
+  Worker& worker = workers_[worker_number];
+  if (worker.to_skip > 0) {
+    --worker.to_skip;
+    return false;
+  }
+  const plan::NativePointers<Real> at(data_, gradient_);
+  const auto round_up = [&](std::size_t n) { return (n + code_.lanes() - 1) / code_.lanes() * code_.lanes(); };
+  if (const std::size_t width = round_up(most); worker.width < width) {
+    worker.staging.reserve(at.count * width);
+    worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
+    worker.pointers.resize(at.count);
+    worker.width = width;
+  }
+  const bool in_place = in_place_ && lanes.count % code_.lanes() == 0;
+  std::vector<Real*>& pointers = worker.pointers;
+  for (std::size_t k = 0; k < at.count; ++k) pointers[k] = slot(worker, k).data;
+
+  const auto take = [&](Samples<const Real> from, std::size_t item, std::size_t pointer) {
+    if (in_place) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
+    else load_item(from, lanes, item, slot(worker, pointer));
+  };
+  for (std::size_t i = 0; i < layout_.inputs.size(); ++i)
+    if (layout_.inputs[i] != plan::no_slot) take(batch_.inputs, i, at.inputs + i);
+  if (gradient_)
+    for (std::size_t k = 0; k < data_.seeds.size(); ++k) {
+      if (data_.seeds[k] == plan::no_slot) continue;
+      if (batch_.weights.data) take(batch_.weights, k, at.weights + k);
+      else slot(worker, at.weights + k).fill(Real(1));
+    }
+  const std::size_t outputs = layout_.outputs.size(), gradients = gradient_ ? data_.gradients.size() : 0;
+  if (in_place) {
+    for (std::size_t k = 0; k < outputs && batch_.values.data; ++k)
+      pointers[at.outputs + k] = place(batch_.values, lanes.first, k);
+    for (std::size_t k = 0; k < gradients && batch_.gradients.data; ++k)
+      pointers[at.gradients + k] = place(batch_.gradients, lanes.first, k);
+  }
+
+  if (!code_.run(pointers.data(), uniforms_.data(), reinterpret_cast<std::byte*>(worker.spills.data()),
+                 round_up(lanes.count))) {
+    ++worker.tried;
+    ++worker.failed;
+    worker.penalty = std::min<std::size_t>(2 * worker.penalty + 1, 63);
+    worker.to_skip = worker.penalty;
+    return false;
+  }
+  ++worker.tried;
+  worker.penalty = 0;
+
+  if (!in_place && batch_.values.data)
+    for (std::size_t k = 0; k < outputs; ++k) store_item(slot(worker, at.outputs + k), lanes, batch_.values, k);
+  if (batch_.gradients.data)
+    for (std::size_t k = 0; k < gradients; ++k) {
+      const bool zero = data_.gradients[k] == plan::no_slot;
+      if (in_place && !zero) continue;
+      LaneSlot<Real> from = slot(worker, at.gradients + k);
+      if (zero) from.data = nullptr;
+      store_derivative(from, lanes, batch_.gradients, [&](std::size_t) { return k; });
+    }
+  return true;
+}
+
+template <class Real>
+const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) const {
+  const plan::NativePointers<Real> at(data_, gradient_);
+  return workers_[worker].staging.data() + (at.sums + q) * workers_[worker].width;
+}
+
+template class NativeCode<double>;
+template class NativeCode<float>;
+template class NativeRunner<double>;
+template class NativeRunner<float>;
+
+}  // namespace wengert

@@ -1,0 +1,217 @@
+#include "tape/native_lower.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "codegen/record.hpp"
+#include "tape/decode.hpp"
+
+namespace wengert::plan {
+namespace {
+
+using codegen::Value;
+
+/// What is written to a slot at one time.
+using Version = std::uint32_t;
+
+template <class Real>
+class NativeLowering {
+ public:
+  NativeLowering(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain)
+      : data_(data),
+        layout_(gradient ? data.gradient : data.values),
+        pointers_(data, gradient),
+        gradient_(gradient),
+        vectors_(vectors),
+        graph_(sizeof(Real), chain),
+        now_(layout_.slots, 0) {}
+
+  codegen::Graph run() {
+    for (const Constant<Real>& constant : layout_.constants)
+      arrive(constant.slot, [&](std::uint32_t) { return graph_.constant(static_cast<double>(constant.value)); });
+    std::uint32_t uniform = 0;
+    for (const Import& import : layout_.imports) {
+      arrive(import.slot, [&](std::uint32_t) { return graph_.uniform(uniform); });
+      ++uniform;
+    }
+    arrive_all(layout_.inputs, pointers_.inputs);
+    const std::size_t terms = layout_.terms.size();
+    std::vector<Result> results;
+    for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
+      results.push_back({layout_.outputs[k], pointers_.outputs + k, Result::value});
+    for (std::size_t k = 0; k < terms; ++k) results.push_back({layout_.terms[k], pointers_.sums + k, Result::value});
+    if (layout_.passed != no_slot) results.push_back({layout_.passed, 0, Result::guards_passed});
+    run_code(gradient_ ? data_.forward : data_.values_code, results);
+    if (!gradient_) return std::move(graph_);
+
+    arrive_all(data_.seeds, pointers_.weights);
+    for (const Slot slot : data_.sum_seeds) {
+      arrive(slot, [&](std::uint32_t) { return graph_.uniform(uniform); });
+      ++uniform;
+    }
+    results.clear();
+    for (std::size_t k = 0; k < data_.gradients.size(); ++k)
+      if (data_.gradients[k] != no_slot)
+        results.push_back({data_.gradients[k], pointers_.gradients + k, Result::derivative});
+    for (std::size_t k = 0; k < data_.totals.size(); ++k)
+      results.push_back({data_.totals[k], pointers_.sums + terms + k, Result::total});
+    run_code(data_.backward, results);
+    return std::move(graph_);
+  }
+
+ private:
+  Value& value(Version version, std::uint32_t vector) { return values_[version * vectors_ + vector]; }
+  Version new_version() {
+    values_.resize(values_.size() + vectors_, codegen::no_value);
+    return versions_++;
+  }
+
+  template <class Make>
+  void arrive(Slot slot, const Make& make) {
+    now_[slot] = new_version();
+    for (std::uint32_t v = 0; v < vectors_; ++v) value(now_[slot], v) = make(v);
+  }
+  void arrive_all(const std::vector<Slot>& slots, std::size_t first_pointer) {
+    for (std::size_t k = 0; k < slots.size(); ++k)
+      if (slots[k] != no_slot)
+        arrive(slots[k],
+               [&](std::uint32_t v) { return graph_.input(static_cast<std::uint32_t>(first_pointer + k), v); });
+  }
+
+  /// What goes out: a number in a slot, at the end.
+  struct Result {
+    Slot slot;
+    std::size_t pointer;
+    enum Kind { value, derivative, total, guards_passed } kind;
+  };
+  void put(const Result& result, Version version) {
+    for (std::uint32_t v = 0; v < vectors_; ++v) {
+      Value x = value(version, v);
+      if (result.kind == Result::guards_passed) {  // whoever leaves the recorded path is the interpreter's to report
+        const Value all = graph_.constant(static_cast<double>(data_.guards_of_samples));
+        graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, all));
+        continue;
+      }
+      if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
+      graph_.output(x, static_cast<std::uint32_t>(result.pointer), v);
+      // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
+      if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact && graph_.chain() == codegen::Chain::plain)
+        graph_.refuse_nan(x, x);
+    }
+  }
+
+  struct Step {
+    Instruction instruction;
+    std::uint32_t first_write, first_read;  // versions, among words_
+  };
+
+  /// In the order of the tape, which keeps few values in use at a time.
+  void run_code(const Code& code, const std::vector<Result>& results) {
+    words_.clear();
+    const Version before = versions_;
+    std::vector<Step> steps;
+    steps.reserve(code.instructions);
+    each_instruction(code, [&](const Instruction& instruction) {
+      Step step{instruction, 0, static_cast<std::uint32_t>(words_.size())};
+      for (const Slot slot : instruction.reads) words_.push_back(now_[slot]);
+      step.first_write = static_cast<std::uint32_t>(words_.size());
+      for (const Slot slot : instruction.writes) {
+        now_[slot] = new_version();
+        words_.push_back(now_[slot]);
+      }
+      steps.push_back(step);
+    });
+    std::vector<std::uint32_t> order(steps.size());
+    for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
+    // Results go out as soon as they are there: first of each version's, and the next of the same.
+    constexpr std::uint32_t none = 0xffffffffu;
+    std::vector<std::uint32_t> first(versions_, none), next(results.size(), none);
+    for (std::uint32_t k = static_cast<std::uint32_t>(results.size()); k-- > 0;) {
+      next[k] = first[now_[results[k].slot]];
+      first[now_[results[k].slot]] = k;
+    }
+    const auto put_all = [&](Version version) {
+      for (std::uint32_t k = first[version]; k != none; k = next[k]) put(results[k], version);
+    };
+    for (Version version = 0; version < before; ++version) put_all(version);
+    for (const std::uint32_t k : order) {
+      if (!graph_.complete()) return;
+      for (std::uint32_t v = 0; v < vectors_; ++v) record(steps[k], v);
+      for (std::size_t w = 0; w < steps[k].instruction.writes.size(); ++w) put_all(words_[steps[k].first_write + w]);
+    }
+  }
+
+  void record(const Step& step, std::uint32_t vector) {
+    const Instruction& instruction = step.instruction;
+    const kernels::Kind& kind = instruction.kind;
+    const OpInfo& row = info(kind.op);
+    reads_.resize(instruction.reads.size());
+    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = value(words_[step.first_read + k], vector);
+    writes_.assign(std::max<std::size_t>(instruction.writes.size(), 3), codegen::no_value);
+    codegen::Operands operands{instruction.operands(), reads_.data(), nullptr, nullptr, instruction.no_tie};
+    if (!kind.adjoint) codegen::record_value<Real>(graph_, kind.op, operands, writes_.data());
+    else if (row.arity != 0) fixed_adjoint(instruction, operands);
+    else list_adjoint(instruction, operands);
+    for (std::size_t k = 0; k < instruction.writes.size(); ++k)
+      value(words_[step.first_write + k], vector) = writes_[k];
+  }
+
+  Value with_source(Value source, Value contribution) { return graph_.binary(codegen::Do::add, source, contribution); }
+
+  void fixed_adjoint(const Instruction& instruction, codegen::Operands& operands) {
+    const kernels::Kind& kind = instruction.kind;
+    const unsigned used = kernels::used(kind.op, kind.active);
+    // Operands that no partial reads: any value will do.
+    Value x[3] = {reads_[0], reads_[0], reads_[0]}, y = reads_[0], contributions[3];
+    std::size_t next = 1;
+    for (unsigned k = 0; k < 3; ++k)
+      if (used >> k & 1) x[k] = reads_[next++];
+    if (used & uses::Y) y = reads_[next++];
+    operands.x = x;
+    operands.y = &y;
+    operands.g = reads_.data();
+    codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, contributions);
+    std::size_t to = 0;
+    for (unsigned k = 0; k < 3; ++k) {
+      if (!(kind.active >> k & 1)) continue;
+      writes_[to++] = kind.assign >> k & 1 ? contributions[k] : with_source(reads_[next++], contributions[k]);
+    }
+  }
+
+  void list_adjoint(const Instruction& instruction, codegen::Operands& operands) {
+    const std::size_t n = operands.n, m = instruction.results();
+    const unsigned used = info(instruction.kind.op).uses[0];
+    operands.g = reads_.data();
+    operands.x = reads_.data() + m;
+    operands.y = reads_.data() + m + (used & uses::X ? n : 0);
+    codegen::record_adjoint<Real>(graph_, instruction.kind.op, operands, 0, writes_.data());
+    const Value* const sources = reads_.data() + reads_.size() - n;
+    for (std::size_t k = 0; k < n; ++k) writes_[k] = with_source(sources[k], writes_[k]);
+  }
+
+  const ProgramData<Real>& data_;
+  const Layout<Real>& layout_;
+  const NativePointers<Real> pointers_;
+  const bool gradient_;
+  const std::uint32_t vectors_;
+  codegen::Graph graph_;
+  std::vector<Version> now_;  // in each slot
+  Version versions_ = 0;
+  std::vector<Value> values_;  // [version][vector]
+  std::vector<Version> words_;
+  std::vector<Value> reads_, writes_;
+};
+
+}  // namespace
+
+template <class Real>
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors,
+                              codegen::Chain chain) {
+  return NativeLowering<Real>(data, gradient, vectors, chain).run();
+}
+
+template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, std::uint32_t, codegen::Chain);
+template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, std::uint32_t, codegen::Chain);
+
+}  // namespace wengert::plan

@@ -1,0 +1,28 @@
+// A program's instructions as vector operations.
+#pragma once
+
+#include "codegen/graph.hpp"
+#include "tape/program.hpp"
+
+namespace wengert::plan {
+
+/// The pointers of machine code: what each group of them points at, first one after the other, and how many there are.
+template <class Real>
+struct NativePointers {
+  NativePointers(const ProgramData<Real>& data, bool gradient)
+      : inputs(0),
+        weights(inputs + (gradient ? data.gradient : data.values).inputs.size()),
+        outputs(weights + (gradient ? data.seeds.size() : 0)),
+        gradients(outputs + (gradient ? data.gradient : data.values).outputs.size()),
+        sums(gradients + (gradient ? data.gradients.size() : 0)),
+        count(sums + (gradient ? data.gradient : data.values).terms.size() + (gradient ? data.totals.size() : 0)) {}
+  std::size_t inputs, weights, outputs, gradients, sums, count;
+};
+
+/// Records the whole program, `vectors` times side by side. With `Chain::plain` and where the program wants the zero rule the
+/// graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is incomplete where an op can't be recorded.
+template <class Real>
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors,
+                              codegen::Chain chain);
+
+}  // namespace wengert::plan

@@ -1,0 +1,265 @@
+// Machine code gives the bits of the interpreter, and is what runs.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tape/native.hpp"
+#include "tests/every_op.hpp"
+#include "tests/needs.hpp"
+#include "tests/program/random_tape.hpp"
+#include "tests/same_bits.hpp"
+#include "tests/soak.hpp"
+#include "wengert/error.hpp"
+#include "wengert/replay.hpp"
+#include "wengert/var.hpp"
+
+namespace wengert::test {
+namespace {
+
+/// Ops whose formulas loop until a lane is done.
+bool has_no_vector_form(Op op) { return op == Op::tgamma || op == Op::lgamma || op == Op::digamma; }
+
+template <class Real>
+struct OneOp {
+  NaiveTape<Real> tape;
+  std::vector<Id> inputs, outputs;
+
+  OneOp(Op op, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) inputs.push_back(tape.input(Real(1)));
+    const Id first = tape.record(op, inputs);
+    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
+  }
+};
+
+/// Ops whose slopes take a closer look at many ordinary points.
+bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
+
+/// Blocks of a batch of columns by machine code alone, against the interpreter. Returns how many it did.
+template <class Real>
+std::size_t run_blocks(const Program<Real>& program, std::size_t samples, const std::vector<Real>& x,
+                       const std::vector<Real>& weights, const std::string& what) {
+  const std::size_t outputs = program.outputs(), differentiated = program.differentiated();
+  std::vector<Real> y(samples * outputs), g(samples * differentiated), values(y), wanted_y(y), wanted_g(g);
+  Replay<Real> interpreter(program, {.engine = "interpreter"});
+  interpreter.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples),
+                  columns(wanted_y.data(), samples), columns(wanted_g.data(), samples));
+
+  NativeRunner<Real> both(program.data(), true), alone(program.data(), false);
+  BOOST_TEST_REQUIRE(both.why_not() == "", what);
+  BOOST_TEST_REQUIRE(alone.why_not() == "", what);
+  const std::size_t block = both.code().lanes();
+  std::size_t done = 0;
+  for (std::size_t first = 0; first < samples; first += block) {
+    const std::size_t count = std::min(block, samples - first);
+    const NativeBatch<Real> batch{samples, columns(x.data(), samples), columns(weights.data(), samples),
+                                  columns(y.data(), samples), columns(g.data(), samples)};
+    both.begin(batch, 1, nullptr);
+    alone.begin({samples, batch.inputs, {}, columns(values.data(), samples), {}}, 1, nullptr);
+    const bool values_done = alone.run({first, count}, 0, block), all_done = both.run({first, count}, 0, block);
+    for (std::size_t e = first; e < first + count; ++e) {
+      const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
+        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + ", sample " + std::to_string(e) + ", " + thing + " " +
+                                                        std::to_string(k) + ": " + show(ours) + ", interpreter " +
+                                                        show(theirs));
+      };
+      for (std::size_t k = 0; k < outputs; ++k) {
+        if (values_done) check("value", k, values[k * samples + e], wanted_y[k * samples + e]);
+        if (all_done) check("output", k, y[k * samples + e], wanted_y[k * samples + e]);
+      }
+      for (std::size_t k = 0; k < differentiated && all_done; ++k)
+        check("gradient", k, g[k * samples + e], wanted_g[k * samples + e]);
+    }
+    done += all_done;
+  }
+  return done;
+}
+
+template <class Real>
+void every_op(Op op, std::size_t n) {
+  const OneOp<Real> one(op, n);
+  const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
+  if (has_no_vector_form(op)) {
+    BOOST_TEST(NativeRunner<Real>(program.data(), true).why_not() != "");
+    return;
+  }
+  Random random(static_cast<std::uint64_t>(op) * 100 + n);
+  const std::size_t samples = 1003;
+  std::vector<Real> x(samples * n), weights(samples * one.outputs.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i];
+    for (std::size_t e = 0; e < samples; ++e) {
+      // First what is ordinary, then the whole domain, then edges too.
+      const double most = e < 400 ? 2.5 : sizeof(Real) == 8 ? 1e300 : 80;
+      const double number = random.in(std::max(range.low, -most), std::min(range.high, most));
+      x[i * samples + e] = e >= 700 && random.chance(0.1) ? some_number<Real>(random, 1) : static_cast<Real>(number);
+    }
+  }
+  for (Real& weight : weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
+  const std::size_t done = run_blocks(program, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
+  if (!looks_closer(op))
+    BOOST_TEST(done >= 400 / (64 / sizeof(Real)) / 2, "machine code did only " << done << " blocks");
+}
+
+template <class Real>
+void random_graphs(std::size_t count) {
+  std::size_t done = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
+    graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
+    const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
+    if (!NativeRunner<Real>(program.data(), true).why_not().empty()) continue;
+    const std::size_t samples = 1 + random.below(70);
+    std::vector<Real> x(samples * graph.inputs.size()), weights(samples * program.outputs());
+    for (Real& number : x) number = some_number<Real>(random, 0.002);
+    for (Real& weight : weights) weight = some_number<Real>(random, 0.002);
+    done += run_blocks(program, samples, x, weights, "graph " + std::to_string(seed));
+  }
+  BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(native, *needs(Isa::avx512))
+
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
+  if (op == Op::sum_samples) return;
+  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
+  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
+  for (std::uint32_t n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 40u}) {
+    if (info(op).outputs(n) == 0) continue;
+    every_op<double>(op, n);
+    every_op<float>(op, n);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(400)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(400)); }
+
+/// softplus((x + y) * x) on `samples` points.
+void evaluate(Replay<double>& replay, std::size_t samples) {
+  const std::vector<double> x(2 * samples, 0.5);
+  std::vector<double> y(samples), g(2 * samples);
+  replay.gradient(samples, columns(x.data(), samples), columns(y.data(), samples), columns(g.data(), samples));
+  BOOST_TEST(y[samples - 1] == y[0]);
+  BOOST_TEST(std::abs(y[0] - 0.9740769841801067) < 1e-14);
+}
+Program<double> expression() {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1.0), y = tape.input(2.0);
+  return compile(tape, tape.softplus(tape.mul(tape.add(x, y), x)));
+}
+
+BOOST_AUTO_TEST_CASE(engines) {
+  Replay<double> interpreter(expression()), native(expression(), {.engine = "native"}),
+      automatic(expression(), {.engine = "auto"}), narrow(expression(), {.isa = "scalar", .engine = "native"});
+  for (Replay<double>* replay : {&interpreter, &native, &automatic, &narrow}) evaluate(*replay, 100);
+  BOOST_TEST(interpreter.engine() == "interpreter");
+  BOOST_TEST(native.engine() == "native");
+  BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
+  BOOST_TEST(narrow.engine() == "interpreter: native code is for avx512, this is scalar");
+  evaluate(automatic, 10000);
+  BOOST_TEST(automatic.engine() == "native");
+  BOOST_CHECK_EXCEPTION(Replay<double>(expression(), {.engine = "jit"}), Error, [](const Error& error) {
+    return error.code() == ErrorCode::bad_argument &&
+           std::string(error.what()) == "unknown engine \"jit\"; there are auto, interpreter and native";
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1.0);
+  Replay<double> replay(compile(tape, tape.lgamma(x)), {.engine = "native"});
+  const double points[2] = {1, 3};
+  double values[2];
+  replay.values(2, columns(points, 2), columns(values, 2));
+  BOOST_TEST(std::abs(values[1] - std::log(2.0)) < 1e-15);
+  BOOST_TEST(replay.engine() == "interpreter: an op of the program has no vector form");
+}
+
+BOOST_AUTO_TEST_CASE(departures_are_reported) {
+  NaiveTape<double> tape;
+  const Var<double> x = input(tape, 1.0), y = input(tape, 2.0);
+  const Var<double> f = x < y ? x * y : x;
+  Replay<double> replay(compile(tape, f.id()), {.report_departures = true, .engine = "native"});
+  std::vector<double> points(40, 1.0), values(20), gradients(40);
+  std::fill(points.begin() + 20, points.end(), 2.0);
+  points[7] = 3;
+  replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
+  BOOST_TEST(replay.engine() == "native");
+  BOOST_TEST_REQUIRE(replay.departures().size() == 1u);
+  BOOST_TEST(replay.departures()[0].sample == 7u);
+  BOOST_TEST(values[19] == 2);
+  points[7] = 1;
+  replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
+  BOOST_TEST(replay.departures().size() == 0u);
+}
+
+/// Forbids memory that is executable to this process. False where the system can't.
+bool forbid_executable_memory() {
+  const auto load = [](std::uint32_t at) { return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, at}; };
+  sock_filter filter[] = {load(offsetof(seccomp_data, nr)),
+                          {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_mprotect},
+                          load(offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t)),
+                          {BPF_JMP | BPF_JSET | BPF_K, 0, 1, PROT_EXEC},
+                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EACCES},
+                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+BOOST_AUTO_TEST_CASE(a_system_that_forbids_executable_memory) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!forbid_executable_memory()) _exit(2);
+    Replay<double> replay(expression(), {.engine = "native"});
+    const double points[4] = {0.5, 0.5, 0.5, 0.5};
+    double values[2], gradients[4];
+    replay.gradient(2, columns(points, 2), columns(values, 2), columns(gradients, 2));
+    _exit(replay.engine() == "interpreter: the system gives no executable memory" && values[0] == values[1] ? 0 : 1);
+  }
+  int status = 0;
+  BOOST_TEST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST_REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) BOOST_TEST_MESSAGE("this system has no seccomp filters");
+  else BOOST_TEST(WEXITSTATUS(status) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(code_is_freed) {
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    std::size_t count = 0;
+    while (std::getline(maps, line)) ++count;
+    return count;
+  };
+  const Program<double> program = expression();
+  const auto once = [&] {
+    Replay<double> replay(program, {.engine = "native"});
+    const double points[4] = {1, 2, 3, 4};
+    double values[2];
+    replay.values(2, columns(points, 2), columns(values, 2));
+  };
+  once();
+  const std::size_t before = mappings();
+  for (std::size_t k = soak(1000); k > 0; --k) once();
+  BOOST_TEST(mappings() <= before + 10);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace wengert::test

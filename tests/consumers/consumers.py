@@ -1,4 +1,4 @@
-"""Installs the build into a folder of its own and builds main.cpp against it, as strangers would.
+"""Installs the build into a folder of its own and builds main.cpp and the examples against it, as strangers would.
 
     consumers.py BUILD PREFIX LIBDIR
 """
@@ -15,6 +15,7 @@ from tap import Tap, fails
 BUILD, PREFIX, LIBDIR = sys.argv[1:]
 SOURCE, CXX = pathlib.Path(os.environ["SOURCE"]), os.environ["CXX"]
 HERE = SOURCE / "tests/consumers"
+EXAMPLES = sorted(path.stem for path in (SOURCE / "examples").glob("*/*.cpp"))
 
 
 def main():
@@ -52,6 +53,13 @@ def main():
                 tap.check(f"CMake, {kind}", trouble or fails([build / kind], env=here))
         else:
             tap.skip("CMake", "cmake is missing")
+
+        build = folder / "examples"
+        tap.run("examples build", ["meson", "setup", build, SOURCE / "examples"], ["meson", "compile", "-C", build],
+                env=dict(here, CXX=CXX))
+        for example in EXAMPLES:
+            tap.run(f"example {example} gives the known answers", ["meson", "test", "-C", build, "--no-rebuild", example],
+                    env=here)
 
         project = folder / "meson"
         (project / "subprojects").mkdir(parents=True)

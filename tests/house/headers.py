@@ -1,5 +1,5 @@
-"""Public headers: each compiles by itself, each opens with an example that compiles and runs, as the README's program
-does, and including all of them costs a translation unit at most three times what the standard headers they stand on cost."""
+"""Public headers: each compiles by itself, each opens with an example that compiles and runs,
+and including all of them costs a translation unit at most three times what the standard headers they stand on cost."""
 
 import os
 import pathlib
@@ -14,7 +14,6 @@ from tap import Tap
 LIBRARY = sys.argv[1]
 CXX = os.environ["CXX"]
 INCLUDE = pathlib.Path(os.environ["SOURCE"]) / "include"
-README = INCLUDE.parent / "README.md"
 FLAGS = [CXX, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{INCLUDE}"]
 OPTIONAL = {"wengert/eigen.hpp": "eigen3"}  # headers that need a package, by pkg-config
 
@@ -71,11 +70,6 @@ def main():
                 *[line for line in example if not line.strip().startswith("#include")], "}", ""]))
             tap.run(f"{header}: its example compiles and runs",
                     [*FLAGS, *more, "-Wno-unused", source, LIBRARY, "-pthread", "-o", program], [program])
-
-        for number, program_text in enumerate(re.findall(r"```cpp\n(.*?)```", README.read_text(), re.S), 1):
-            source.write_text(program_text)
-            tap.run(f"README: program {number} compiles and runs", [*FLAGS, source, LIBRARY, "-pthread", "-o", program],
-                    [program])
 
         everything = "".join((INCLUDE / header).read_text() for header in headers if header.parent.name == "wengert")
         standard = "".join(sorted(f"#include <{name}>\n" for name in set(re.findall(r"#include <(\w+)>", everything))))

@@ -72,6 +72,7 @@ struct LevelInfo {
   std::function<bool(const Workload&)> available;  ///< hand-written levels exist for some workloads only
   std::function<std::unique_ptr<Level<double>>(const Workload&, const LevelOptions&)> make_f64;
   std::function<std::unique_ptr<Level<float>>(const Workload&, const LevelOptions&)> make_f32;
+  bool uses_lanes = false, uses_threads = false;  ///< what LevelOptions has of them matters
 };
 
 const std::vector<LevelInfo>& levels();

@@ -43,6 +43,12 @@ bool Run::complete() const {
   return std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.status == Status::partial; });
 }
 
+bool Run::anything() const {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return !row.samples.empty() || row.status == Status::wrong || row.status == Status::failed;
+  });
+}
+
 Figures figures(const Run& run, std::size_t row) {
   const Row& own = run.rows[row];
   if (!timed(own)) return {nothing, nothing, nan, nothing, nothing};
@@ -59,7 +65,7 @@ Figures figures(const Run& run, std::size_t row) {
   return result;
 }
 
-std::string summary_csv(const Run& run) {
+std::string summary_csv(std::span<const Run> runs) {
   Csv csv;
   for (const char* column :
        {"schema", "run_id", "level", "name", "workload", "precision", "isa", "lanes", "threads", "ops", "variables",
@@ -68,68 +74,83 @@ std::string summary_csv(const Run& run) {
         "max_relative_error", "checksum",
         // beyond the first 25 columns
         "speedup_first_low", "speedup_first_high", "speedup_previous_low", "speedup_previous_high", "compile_seconds",
-        "output", "seed", "bits", "status"})
+        "output", "seed", "bits", "status",
+        // since schema 2
+        "point", "flops_per_op", "bytes_per_op"})
     csv << column;
   csv.end();
-  for (std::size_t i = 0; i < run.rows.size(); ++i) {
-    const Row& row = run.rows[i];
-    const Figures f = figures(run, i);
-    csv << report_schema << run.run_id << row.level << row.title << run.workload << run.precision << row.isa
-        << row.lanes << row.threads << run.ops << run.variables << run.iterations << row.samples.size()
-        << f.seconds.value << f.ns_per_op.value << f.ns_per_op.low << f.ns_per_op.high << f.evaluations_per_second
-        << f.speedup_first.value << f.speedup_previous.value << row.record_seconds << row.tape_bytes
-        << (row.peak_rss_bytes ? std::to_string(*row.peak_rss_bytes) : "") << row.max_relative_error
-        << (row.samples.empty() ? nan : row.samples.back().checksum) << f.speedup_first.low << f.speedup_first.high
-        << f.speedup_previous.low << f.speedup_previous.high << row.compile_seconds << run.output << run.seed
-        << row.bits << name(row.status);
-    csv.end();
-  }
+  for (const Run& run : runs)
+    for (std::size_t i = 0; i < run.rows.size(); ++i) {
+      const Row& row = run.rows[i];
+      const Figures f = figures(run, i);
+      csv << report_schema << run.run_id << row.level << row.title << run.workload << run.precision << row.isa
+          << row.lanes << row.threads << run.ops << run.variables << run.iterations << row.samples.size()
+          << f.seconds.value << f.ns_per_op.value << f.ns_per_op.low << f.ns_per_op.high << f.evaluations_per_second
+          << f.speedup_first.value << f.speedup_previous.value << row.record_seconds << row.tape_bytes
+          << (row.peak_rss_bytes ? std::to_string(*row.peak_rss_bytes) : "") << row.max_relative_error
+          << (row.samples.empty() ? nan : row.samples.back().checksum) << f.speedup_first.low << f.speedup_first.high
+          << f.speedup_previous.low << f.speedup_previous.high << row.compile_seconds << run.output << run.seed
+          << row.bits << name(row.status) << run.point << run.flops_per_op << run.bytes_per_op;
+      csv.end();
+    }
   return csv.text();
 }
 
-std::string samples_csv(const Run& run) {
+std::string samples_csv(std::span<const Run> runs) {
   Csv csv;
   for (const char* column :
        {"schema", "run_id", "level", "workload", "precision", "round", "place", "started_seconds", "batches",
-        "iterations", "seconds", "seconds_per_batch", "ns_per_op", "cpu_seconds", "involuntary_switches", "checksum"})
+        "iterations", "seconds", "seconds_per_batch", "ns_per_op", "cpu_seconds", "involuntary_switches", "checksum",
+        // since schema 2
+        "point", "ops", "output", "isa", "lanes", "threads", "seed"})
     csv << column;
   csv.end();
-  for (const Row& row : run.rows) {
-    if (!timed(row)) continue;
-    for (const Sample& s : row.samples) {
-      const double ns_per_op = s.seconds_per_batch() * 1e9 / double(run.iterations) / double(run.ops);
-      csv << report_schema << run.run_id << row.level << run.workload << run.precision << s.round << s.place
-          << s.started << s.batches << run.iterations << s.seconds << s.seconds_per_batch() << ns_per_op
-          << s.cpu_seconds << s.involuntary_switches << s.checksum;
-      csv.end();
+  for (const Run& run : runs)
+    for (const Row& row : run.rows) {
+      if (!timed(row)) continue;
+      for (const Sample& s : row.samples) {
+        const double ns_per_op = s.seconds_per_batch() * 1e9 / double(run.iterations) / double(run.ops);
+        csv << report_schema << run.run_id << row.level << run.workload << run.precision << s.round << s.place
+            << s.started << s.batches << run.iterations << s.seconds << s.seconds_per_batch() << ns_per_op
+            << s.cpu_seconds << s.involuntary_switches << s.checksum << run.point << run.ops << run.output << row.isa
+            << row.lanes << row.threads << run.seed;
+        csv.end();
+      }
     }
-  }
   return csv.text();
 }
 
-nlohmann::ordered_json meta_json(const Run& run) {
-  nlohmann::ordered_json levels = nlohmann::ordered_json::array();
-  for (const Row& row : run.rows) {
-    nlohmann::ordered_json level = {{"level", row.level}, {"status", name(row.status)}};
-    if (!row.problem.empty()) level["problem"] = row.problem;
-    levels.push_back(std::move(level));
+nlohmann::ordered_json meta_json(std::span<const Run> runs) {
+  using Json = nlohmann::ordered_json;
+  Json points = Json::array();
+  for (const Run& run : runs) {
+    Json levels = Json::array();
+    for (const Row& row : run.rows) {
+      Json level = {{"level", row.level}, {"status", name(row.status)}};
+      if (!row.problem.empty()) level["problem"] = row.problem;
+      levels.push_back(std::move(level));
+    }
+    points.push_back({{"workload",
+                       {{"name", run.workload},
+                        {"precision", run.precision},
+                        {"output", run.output},
+                        {"ops", run.ops},
+                        {"variables", run.variables}}},
+                      {"seed", run.seed},
+                      {"iterations", run.iterations},
+                      {"repetitions", run.repetitions},
+                      {"warmup", run.warmup},
+                      {"min_time_seconds", run.min_time},
+                      {"levels", std::move(levels)}});
   }
-  return {{"schema", report_schema},
-          {"run_id", run.run_id},
-          {"utc", run.started_utc},
-          {"partial", !run.complete()},
-          {"workload",
-           {{"name", run.workload},
-            {"precision", run.precision},
-            {"output", run.output},
-            {"ops", run.ops},
-            {"variables", run.variables}}},
-          {"seed", run.seed},
-          {"iterations", run.iterations},
-          {"repetitions", run.repetitions},
-          {"warmup", run.warmup},
-          {"min_time_seconds", run.min_time},
-          {"levels", std::move(levels)}};
+  const bool complete = std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.complete(); });
+  Json all = {{"schema", report_schema},
+              {"run_id", runs.front().run_id},
+              {"utc", runs.front().started_utc},
+              {"partial", !complete}};
+  if (runs.size() == 1) all.update(points[0]);
+  else all["points"] = std::move(points);
+  return all;
 }
 
 }  // namespace wengert::bench

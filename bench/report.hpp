@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -12,7 +13,8 @@
 
 namespace wengert::bench {
 
-inline constexpr int report_schema = 1;
+/// 2: points of a grid (summary: point, flops_per_op, bytes_per_op; samples: point and what was measured).
+inline constexpr int report_schema = 2;
 
 /// One timed repetition of a level: the batch, repeated until the minimum time was over.
 struct Sample {
@@ -51,8 +53,9 @@ struct Row {
   std::vector<Sample> samples;
 };
 
-/// A run: what was asked for, and a row for each level, in the order of `--levels`.
+/// A run: what was asked for, and a row for each level, in the order of `--levels`. One point of a grid.
 struct Run {
+  std::size_t point = 0;
   std::string run_id, started_utc;
   std::string workload, precision, output;
   std::size_t ops = 0;  ///< recorded
@@ -61,9 +64,14 @@ struct Run {
   std::size_t repetitions = 0, warmup = 0;
   double min_time = 0;  ///< seconds
   std::uint64_t seed = 0;
+  /// Floating-point operations per recorded op, and bytes that they load and store (bench/work.hpp); NaN: not counted.
+  double flops_per_op = std::numeric_limits<double>::quiet_NaN();
+  double bytes_per_op = std::numeric_limits<double>::quiet_NaN();
   std::vector<Row> rows;
 
   bool complete() const;
+  /// Some level has a time, or is known to have none.
+  bool anything() const;
 };
 
 /// What the samples of a row amount to. NaN wherever there is nothing to tell.
@@ -75,9 +83,10 @@ struct Figures {
 };
 Figures figures(const Run& run, std::size_t row);
 
-std::string summary_csv(const Run& run);
-std::string samples_csv(const Run& run);
-/// schema, run_id, UTC time, what was asked for, and one object a level.
-nlohmann::ordered_json meta_json(const Run& run);
+// Of a run, or of the points of a grid, which share run_id.
+std::string summary_csv(std::span<const Run> runs);
+std::string samples_csv(std::span<const Run> runs);
+/// schema, run_id, UTC time, and for each point what was asked for and one object a level. Of one run, without `points`.
+nlohmann::ordered_json meta_json(std::span<const Run> runs);
 
 }  // namespace wengert::bench

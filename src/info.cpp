@@ -52,6 +52,15 @@ std::string build_text(const Json& build) {
   return all;
 }
 
+std::string ceilings_text(std::span<const bench::Ceiling> ceilings) {
+  std::string all;
+  for (const bench::Ceiling& c : ceilings)
+    all += line(c.name, fmt::format("{:>8} {} on {} core{}{}", significant(c.value), c.unit, c.threads,
+                                    c.threads == 1 ? "" : "s",
+                                    c.footprint == 0 ? "" : ", " + bytes(double(c.footprint)) + " each"));
+  return all;
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, Action& action) {
@@ -59,13 +68,25 @@ void add_info(CLI::App& app, Action& action) {
   info.footer(
       "Examples:\n"
       "  wengert info\n"
+      "  wengert info --ceilings                the roofs of a roofline\n"
       "  wengert info --json | jq .machine.caches\n"
       "  taskset -c 0 wengert info              one core is available");
   auto json = std::make_shared<bool>(false);
   info.add_flag("--json", *json, "as in the `machine` and `build` of a report's meta.json");
-  info.callback([&action, json] {
-    action = [json] {
-      const Json both = {{"machine", machine_json()}, {"build", build_json()}};
+  auto ceilings = std::make_shared<bool>(false);
+  info.add_flag("--ceilings", *ceilings,
+                "measure, in about a second, what arithmetic, caches and memory can do at most");
+  info.callback([&action, json, ceilings] {
+    action = [json, ceilings] {
+      Json both = {{"machine", machine_json()}, {"build", build_json()}};
+      if (*ceilings) {
+        const std::vector<bench::Ceiling> measured = bench::measure_ceilings(cache_sizes());
+        if (!*json) {
+          print(Stream::out, ceilings_text(measured));
+          return int(ExitCode::ok);
+        }
+        both["ceilings"] = ceilings_json(measured);
+      }
       print(Stream::out,
             *json ? both.dump(2) + '\n' : machine_text(both["machine"]) + '\n' + build_text(both["build"]));
       return int(ExitCode::ok);

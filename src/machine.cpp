@@ -92,6 +92,29 @@ Json machine_json() {
           {"system", std::string(system.sysname) + " " + system.release}};
 }
 
+bench::CacheSizes cache_sizes() {
+  bench::CacheSizes sizes;
+  for (const Json& cache : caches()) {
+    if (cache["type"] == "Instruction") continue;
+    const std::size_t bytes = cache["bytes"].get<std::size_t>();
+    if (cache["level"] == 1) sizes.l1 = bytes;
+    if (cache["level"] == 2) sizes.l2 = bytes;
+    if (cache["level"] == 3) sizes.l3 = bytes;
+  }
+  return sizes;
+}
+
+Json ceilings_json(std::span<const bench::Ceiling> ceilings) {
+  Json all = Json::array();
+  for (const bench::Ceiling& c : ceilings)
+    all.push_back({{"ceiling", c.name},
+                   {"threads", c.threads},
+                   {"value", c.value},
+                   {"unit", c.unit},
+                   {"footprint_bytes", c.footprint}});
+  return all;
+}
+
 Json build_json() {
   Json flags = Json::array();
   for (const CompileFlags& group : build_info.flags) flags.push_back({{"flags", group.flags}, {"files", group.files}});

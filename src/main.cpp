@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   Action action;
   add_ladder(app, action, arguments);
+  add_sweep(app, action, arguments);
   add_verify(app, action);
   add_compare(app, action);
   add_program(app, action);

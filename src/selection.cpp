@@ -16,10 +16,6 @@
 namespace wengert::command {
 namespace {
 
-constexpr std::uint64_t most_ops = 4294967294;  // ids have 32 bits, and one value of them names nothing
-constexpr std::uint64_t most_iterations = 1'000'000'000'000;
-constexpr std::uint64_t most_threads = 65536;
-
 [[noreturn]] void refuse(const std::string& message) { throw Failure(ExitCode::usage, message); }
 
 std::vector<const bench::LevelInfo*> find_levels(const std::string& text) {
@@ -66,7 +62,7 @@ int find_lanes(const std::string& lanes, bool f32) {
   find_choice("--lanes", lanes, {"auto", "8", "16", "32", "64", "128"});
   if (lanes == "auto") return 0;
   const int count = int(parse_count(lanes, 8, 128));
-  if (f32 ? count < 16 : count > 64)
+  if (!lanes_go_with(lanes, f32 ? "f32" : "f64"))
     refuse(fmt::format("--lanes: {} does not go with {}; 8 to 64 do with f64, 16 to 128 with f32", lanes,
                        f32 ? "f32" : "f64"));
   return count;
@@ -106,23 +102,15 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& va
       ->default_str(std::to_string(value));
 }
 
-void add_selection(CLI::App& app, Selection& s) {
+void add_fixed_selection(CLI::App& app, Selection& s) {
   app.add_option("--levels", s.levels, "levels in the order of the table, or `all`: v0 to the highest v")
       ->type_name("A,B,...")
       ->capture_default_str();
   app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")
       ->type_name("NAME")
       ->capture_default_str();
-  add_count(app, "--ops", s.ops, 1, most_ops, "recorded ops, of workloads that can be of any size");
-  add_count(app, "--iterations", s.iterations, 1, most_iterations, "evaluations in a batch");
-  app.add_option("--precision", s.precision, "f64 or f32")->type_name("TYPE")->capture_default_str();
-  add_count(app, "--threads", s.threads, 1, most_threads, "threads of the levels that use them")
-      ->default_str("all cores");
   app.add_option("--isa", s.isa, "auto, scalar, avx2 or avx512; see `wengert info`")
       ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--lanes", s.lanes, "auto, 8, 16, 32, 64 (f64) or 16 to 128 (f32): evaluations side by side")
-      ->type_name("N")
       ->capture_default_str();
   app.add_option("--output", s.output, "last or sum: the last node, or the sum of all")
       ->type_name("NAME")
@@ -131,6 +119,37 @@ void add_selection(CLI::App& app, Selection& s) {
       ->type_name("N,N")
       ->default_str("the workload's own");
   add_count(app, "--seed", s.seed, 0, UINT64_MAX, "of the random inputs and of the order of rounds");
+}
+
+void add_selection(CLI::App& app, Selection& s) {
+  add_fixed_selection(app, s);
+  add_count(app, "--ops", s.ops, 1, most_ops, "recorded ops, of workloads that can be of any size");
+  add_count(app, "--iterations", s.iterations, 1, most_iterations, "evaluations in a batch");
+  app.add_option("--precision", s.precision, "f64 or f32")->type_name("TYPE")->capture_default_str();
+  add_count(app, "--threads", s.threads, 1, most_threads, "threads of the levels that use them")
+      ->default_str("all cores");
+  app.add_option("--lanes", s.lanes, "auto, 8, 16, 32, 64 (f64) or 16 to 128 (f32): evaluations side by side")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+bool lanes_go_with(const std::string& lanes, const std::string& precision) {
+  return precision == "f32" ? lanes != "8" : lanes != "128";
+}
+
+std::vector<std::string> command_line(const Selection& s) {
+  std::vector<std::string> words = {"--levels",     s.levels,
+                                    "--workload",   s.workload,
+                                    "--ops",        std::to_string(s.ops),
+                                    "--iterations", std::to_string(s.iterations),
+                                    "--precision",  s.precision,
+                                    "--isa",        s.isa,
+                                    "--lanes",      s.lanes,
+                                    "--output",     s.output,
+                                    "--seed",       std::to_string(s.seed)};
+  if (!s.size.empty()) words.insert(words.end(), {"--size", s.size});
+  if (s.threads != 0) words.insert(words.end(), {"--threads", std::to_string(s.threads)});
+  return words;
 }
 
 bench::LadderOptions resolve(const Selection& s) {
@@ -155,11 +174,12 @@ bench::LadderOptions resolve(const Selection& s) {
   return options;
 }
 
-void remark(const bench::LadderOptions& options) {
+bool remark(const bench::LadderOptions& options) {
   const std::size_t cores = available_cores();
-  if (std::size_t(options.level_options.threads) > cores)
-    complain(fmt::format("{} threads share {} core{}: times will say little of threads", options.level_options.threads,
-                         cores, cores == 1 ? "" : "s"));
+  if (std::size_t(options.level_options.threads) <= cores) return false;
+  complain(fmt::format("{} threads share {} core{}: times will say little of threads", options.level_options.threads,
+                       cores, cores == 1 ? "" : "s"));
+  return true;
 }
 
 }  // namespace wengert::command

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,18 +18,29 @@ struct Selection {
   std::uint64_t ops = 10000, iterations = 1000, threads = 0, seed = 42;  ///< threads 0: all cores available
 };
 
-/// Adds --levels, --workload, --ops, --iterations, --precision, --threads, --isa, --lanes, --output, --size, --seed, whose
-/// defaults are what `selection` holds.
+inline constexpr std::uint64_t most_ops = 4294967294;  ///< ids have 32 bits, and one value of them names nothing
+inline constexpr std::uint64_t most_iterations = 1'000'000'000'000;
+inline constexpr std::uint64_t most_threads = 65536;
+
+/// Adds --levels, --workload, --isa, --output, --size, --seed.
+void add_fixed_selection(CLI::App& app, Selection& selection);
+/// Adds these, and --ops, --iterations, --precision, --threads, --lanes; defaults are what `selection` holds.
 void add_selection(CLI::App& app, Selection& selection);
 
 /// Adds an option that takes a whole number between `low` and `high`, whose default is what `value` holds.
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value, std::uint64_t low,
                        std::uint64_t high, const std::string& help);
 
+/// The options that say the same as `selection` does.
+std::vector<std::string> command_line(const Selection& selection);
+
 /// Looks the names up. Throws Failure with the names that there are.
 bench::LadderOptions resolve(const Selection& selection);
 
-/// Says on standard error what is allowed but odd: more threads than cores.
-void remark(const bench::LadderOptions& options);
+/// Whether there are blocks of so many lanes ("auto", "16", ...) of that precision.
+bool lanes_go_with(const std::string& lanes, const std::string& precision);
+
+/// Says on standard error what is allowed but odd: more threads than cores. Whether there was anything to say.
+bool remark(const bench::LadderOptions& options);
 
 }  // namespace wengert::command

@@ -15,6 +15,7 @@ using Action = std::function<int()>;
 
 /// `arguments` are those of the command line, for reports and for running ourselves again.
 void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& arguments);
+void add_sweep(CLI::App& app, Action& action, const std::vector<std::string>& arguments);
 void add_verify(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_program(CLI::App& app, Action& action);

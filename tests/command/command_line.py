@@ -50,7 +50,7 @@ def table_of(path):
 
 
 def usage(tap):
-    for arguments in (["--help"], ["ladder", "--help"], ["verify", "--help"], ["list", "--help"], ["info", "--help"]):
+    for arguments in (["--help"], ["ladder", "--help"], ["sweep", "--help"], ["compare", "--help"], ["verify", "--help"], ["list", "--help"], ["info", "--help"]):
         done = run(*arguments)
         tap.check(" ".join(arguments), expect((done.returncode == 0, done.stderr), ("Examples:" in done.stdout, "no examples")))
     done = run("--version")

@@ -45,6 +45,9 @@ Run example() {
   return run;
 }
 
+std::string summary_of(const Run& run) { return summary_csv({&run, 1}); }
+std::string samples_of(const Run& run) { return samples_csv({&run, 1}); }
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> found;
   for (std::size_t begin = 0, end; (end = text.find("\r\n", begin)) != std::string::npos; begin = end + 2)
@@ -69,11 +72,11 @@ BOOST_AUTO_TEST_CASE(a_wrong_level_has_no_times) {
   const Run run = example();
   BOOST_TEST(std::isnan(figures(run, 2).seconds.value));
   BOOST_TEST(std::isnan(figures(run, 2).speedup_first.value));
-  BOOST_TEST(samples_csv(run).find(",v2,") == std::string::npos);
+  BOOST_TEST(samples_csv({&run, 1}).find(",v2,") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(summary_has_the_columns_of_its_schema) {
-  const std::vector<std::string> text = lines(summary_csv(example()));
+  const std::vector<std::string> text = lines(summary_of(example()));
   BOOST_TEST(text.size() == 4u);
   const std::string first_25 =
       "schema,run_id,level,name,workload,precision,isa,lanes,threads,ops,variables,iterations,repetitions,seconds_"
@@ -81,24 +84,41 @@ BOOST_AUTO_TEST_CASE(summary_has_the_columns_of_its_schema) {
       "ns_per_op,ns_per_op_low,ns_per_op_high,evaluations_per_second,speedup_first,speedup_previous,record_seconds,"
       "tape_bytes,peak_rss_bytes,max_relative_error,checksum,";
   BOOST_TEST(text[0].substr(0, first_25.size()) == first_25);
-  BOOST_TEST(text[1].find("1,r1,v0,\"name, with comma\",west,f64,scalar,1,1,100,276,1000,3,1,10000,") == 0u);
+  BOOST_TEST(text[1].find("2,r1,v0,\"name, with comma\",west,f64,scalar,1,1,100,276,1000,3,1,10000,") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(samples_are_all_there) {
-  const std::vector<std::string> text = lines(samples_csv(example()));
+  const std::vector<std::string> text = lines(samples_of(example()));
   BOOST_TEST(text.size() == 7u);  // a header and three rounds of two levels
-  BOOST_TEST(text[1].find("1,r1,v0,west,f64,0,0,0,2,1000,2,1,10000,") == 0u);
+  BOOST_TEST(text[1].find("2,r1,v0,west,f64,0,0,0,2,1000,2,1,10000,") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(partial_runs_say_so) {
   Run run = example();
-  BOOST_TEST(meta_json(run)["partial"] == false);
+  BOOST_TEST(meta_json({&run, 1})["partial"] == false);
   run.rows[1].status = Status::partial;
   run.rows[1].samples.pop_back();
-  BOOST_TEST(meta_json(run)["partial"] == true);
-  const std::vector<std::string> text = lines(summary_csv(run));
-  BOOST_TEST(text[2].substr(text[2].rfind(',')) == ",partial");
-  BOOST_TEST(text[1].substr(text[1].rfind(',')) == ",complete");
+  BOOST_TEST(meta_json({&run, 1})["partial"] == true);
+  const std::vector<std::string> text = lines(summary_csv({&run, 1}));
+  BOOST_TEST(text[2].find(",partial,") != std::string::npos);
+  BOOST_TEST(text[1].find(",complete,") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(points_of_a_grid_are_one_report) {
+  std::vector<Run> runs = {example(), example()};
+  runs[1].point = 1;
+  runs[1].ops = 200;
+  runs[1].flops_per_op = 2.5;
+  const std::vector<std::string> summary = lines(summary_csv(runs)), samples = lines(samples_csv(runs));
+  BOOST_TEST(summary.size() == 7u);
+  BOOST_TEST(summary[1].substr(summary[1].size() - 4) == ",0,,");
+  BOOST_TEST(summary[4].substr(summary[4].size() - 7) == ",1,2.5,");
+  BOOST_TEST(samples.size() == 13u);
+  BOOST_TEST(samples[7].find(",1,200,last,scalar,1,1,0") != std::string::npos);
+  const auto meta = meta_json(runs);
+  BOOST_TEST(meta["points"].size() == 2u);
+  BOOST_TEST(meta["points"][1]["workload"]["ops"] == 200);
+  BOOST_TEST(!meta_json({runs.data(), 1}).contains("points"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

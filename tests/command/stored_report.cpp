@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(what_is_broken_or_foreign_is_said_in_a_line) {
   write_report(folder, "b", run, "[1, 2]");
   BOOST_TEST(complaint(folder, "b") == "b/meta.json: not the meta.json of a report: it is no object");
   write_report(folder, "c", run);
-  folder.write("c/samples.csv", samples_csv(run_of({{"v9", {1, 2}}})));
+  const Run other = run_of({{"v9", {1, 2}}});
+  folder.write("c/samples.csv", samples_csv({&other, 1}));
   BOOST_TEST(complaint(folder, "c") ==
              "c/samples.csv: line 2: a sample of west v9 of run 'r1', which the summary beside it doesn't have");
 }

@@ -65,8 +65,8 @@ inline bench::Run run_of(const std::vector<std::pair<std::string, std::vector<do
 
 inline std::filesystem::path write_report(const TemporaryFolder& folder, const std::string& name, const bench::Run& run,
                                           std::string_view meta = "") {
-  folder.write(name + "/summary.csv", bench::summary_csv(run));
-  folder.write(name + "/samples.csv", bench::samples_csv(run));
+  folder.write(name + "/summary.csv", bench::summary_csv({&run, 1}));
+  folder.write(name + "/samples.csv", bench::samples_csv({&run, 1}));
   if (!meta.empty()) folder.write(name + "/meta.json", meta);
   return folder.path() / name;
 }

@@ -1,13 +1,19 @@
 #!/usr/bin/python3
-"""Draws the chart of a report: nanoseconds per op of each level, on a log axis.
+"""Draws the charts of a report, and a page of all of it.
 
-    scripts/plot.py DIR     reads DIR/summary.csv, writes DIR/ladder.png and DIR/ladder.svg
+    plot.py DIR            writes DIR/*.png and DIR/*.svg
+    plot.py --html DIR     writes DIR/report.html: one file, nothing else needed to see it (`wengert report DIR`)
 
-A bar is the median, its whisker the 95% bootstrap interval; beside it stand the median and the speed-up over the first
-row and over the row before. Needs matplotlib (Debian: python3-matplotlib).
+ladder: nanoseconds per op of each level, with what it bought. Of a sweep: sizes (ns per op against ops), threads (speed-up
+against threads, with the ideal line), roofline (where each level stands below this machine's ceilings).
+A bar or point is the median, its whisker the 95% interval. Needs matplotlib (Debian: python3-matplotlib).
 """
 
 import csv
+import html
+import io
+import json
+import math
 import os
 import sys
 
@@ -19,10 +25,24 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 
 INK, QUIET, BAR, TRACK = "#1f2933", "#66717d", "#2f6fb0", "#e4e8ec"
+# Told apart with any colour vision (M. Okabe, K. Ito, "Color universal design", 2008); lines have markers too.
+COLOURS = ["#2f6fb0", "#d55e00", "#009e73", "#b0478c", "#b8860b", "#56b4e9", "#8c5a2b"]
+MARKERS = "osD^vP*Xh<>"
+width = 7.2  # of a figure, inches
+PAGE_WIDTH = 5.4  # of one on the page: on a phone its text is still read
 
 
 def number(row, column):
     return float(row[column]) if row.get(column) else None
+
+
+def times(ratio):
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def is_rung(row):
+    """v0, v1, ...: what beside the ladder is named otherwise."""
+    return row["level"][:1] == "v" and row["level"][1:].isdigit()
 
 
 def how(row):
@@ -31,65 +51,403 @@ def how(row):
     return ", ".join([row["isa"]] + [f"{lanes} lanes"] * (lanes > 1) + [f"{threads} threads"] * (threads > 1))
 
 
-def label(row, first, previous):
-    times = lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
-    text = f"{number(row, 'ns_per_op'):.3g} ns"
-    over_first, over_previous = number(row, "speedup_first"), number(row, "speedup_previous")
-    if row is not first and over_first:
-        text += f"   {times(over_first)}x {first['level']}"
-        if over_previous and previous is not first:
-            text += f"   {times(over_previous)}x {previous['level']}"
-    return text
+def whiskers(rows):
+    medians = [number(row, "ns_per_op") for row in rows]
+    low = [max(n - (number(row, "ns_per_op_low") or n), 0) for n, row in zip(medians, rows)]
+    high = [max((number(row, "ns_per_op_high") or n) - n, 0) for n, row in zip(medians, rows)]
+    return medians, [low, high]
 
 
-def draw(rows, directory):
+def values(rows, column):
+    """What a column has, in order of appearance."""
+    return list(dict.fromkeys(row.get(column) or "" for row in rows))
+
+
+def styles(names):
+    return {name: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]} for i, name in enumerate(names)}
+
+
+def canvas(height, title):
     matplotlib.rcParams.update({"font.size": 10, "text.color": INK, "axes.labelcolor": INK, "svg.fonttype": "none",
-                                "svg.hashsalt": "wengert"})
-    figure, axes = plt.subplots(figsize=(10, 1.5 + 0.62 * len(rows)), layout="constrained")
-    nanoseconds = [number(row, "ns_per_op") for row in rows]
-    low = [n - (number(row, "ns_per_op_low") or n) for n, row in zip(nanoseconds, rows)]
-    high = [(number(row, "ns_per_op_high") or n) - n for n, row in zip(nanoseconds, rows)]
-    whiskers = [[max(x, 0) for x in low], [max(x, 0) for x in high]]
-    places = range(len(rows))
-    axes.barh(places, nanoseconds, height=0.62, color=BAR, xerr=whiskers,
-              error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 3})
-    for place, n, up, row, previous in zip(places, nanoseconds, whiskers[1], rows, [rows[0]] + rows):
-        axes.annotate(label(row, rows[0], previous), (n + up, place), xytext=(7, 0), textcoords="offset points", va="center")
-
-    axes.set_xscale("log")
-    # Room on the right for the longest label: bars end at two thirds of the axis.
-    left, right = min(nanoseconds) / 3, max(nanoseconds)
-    axes.set_xlim(left, left * (right / left) ** 1.5)
-    axes.xaxis.set_major_formatter(lambda ns, _: f"{ns:g}")
-    axes.set_yticks(places, [f"{row['level']} {row['name']}\n{how(row)}" for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel("ns per recorded op and evaluation, forward and backward; median, 95% interval")
-    axes.xaxis.grid(True, color=TRACK)
+                                "svg.hashsalt": "wengert", "font.family": "DejaVu Sans"})
+    figure, axes = plt.subplots(figsize=(width, height), layout="constrained")
+    figure.patch.set_alpha(0)
+    axes.set_facecolor("none")
+    axes.grid(True, color=TRACK)
     axes.set_axisbelow(True)
     axes.tick_params(axis="both", which="both", length=0, colors=QUIET)
     for side in ("top", "right", "bottom", "left"):
         axes.spines[side].set_visible(False)
-    one = rows[0]
-    axes.set_title(f"{one['workload']}, {int(one['ops']):,} ops, {one['precision']}, "
-                   f"batches of {int(one['iterations']):,}", loc="left", weight="bold")
-    for extension, metadata in (("png", None), ("svg", {"Date": None})):
-        path = os.path.join(directory, "ladder." + extension)
-        figure.savefig(path, dpi=144, metadata=metadata)
-        print(path)
+    figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=11)
+    return figure, axes
+
+
+def plain_logs(axes, *names):
+    """Logarithmic axes with numbers as one says them: 1, 10, 1000."""
+    for name in names:
+        getattr(axes, f"set_{name}scale")("log")
+        axis = getattr(axes, name + "axis")
+        axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
+        axis.set_minor_formatter(lambda x, _: "")
+
+
+def spread(places, gap):
+    """Places moved apart, in order, so that none is nearer than `gap` to the next; each group stays around its middle."""
+    groups = []  # [sum of wanted places, members]
+    for i in sorted(range(len(places)), key=lambda i: places[i]):
+        groups.append([places[i], [i]])
+        while len(groups) > 1:
+            (sum_a, a), (sum_b, b) = groups[-2:]
+            if sum_b / len(b) - sum_a / len(a) >= gap * (len(a) + len(b)) / 2:
+                break
+            groups[-2:] = [[sum_a + sum_b, a + b]]
+    moved = [0.0] * len(places)
+    for total, members in groups:
+        for k, i in enumerate(members):
+            moved[i] = total / len(members) + gap * (k - (len(members) - 1) / 2)
+    return moved
+
+
+def label_ends(axes, ends, height):
+    """Names at the right of their lines, moved apart: (x, y, text, colour) in data coordinates of a log axis."""
+    low, high = (math.log10(y) for y in axes.get_ylim())
+    gap = 0.19 / height * (high - low)  # a line of text, in decades
+    for (x, y, text, colour), place in zip(ends, spread([math.log10(y) for _, y, _, _ in ends], gap)):
+        axes.annotate(text, (x, y), xytext=(1.02, (place - low) / (high - low)), textcoords="axes fraction", color=colour,
+                      va="center", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.5, "shrinkB": 4})
+
+
+def line_chart(title, series, x_label, y_label, x_ticks, below=None, y_log=True):
+    """series: {name: (x, y, whiskers, style)}. `below` draws what lies below the lines."""
+    height = 4.2
+    figure, axes = canvas(height, title)
+    for name, (x, y, error, style) in series.items():
+        axes.errorbar(x, y, yerr=error, color=style["color"], marker=style["marker"], markersize=5, linewidth=1.6,
+                      linestyle=style.get("linestyle", "-"), elinewidth=1, capsize=2)
+    plain_logs(axes, "x", "y") if y_log else plain_logs(axes, "x")
+    if below:
+        below(axes)
+    axes.set_xticks(x_ticks, [f"{x:,}" for x in x_ticks])
+    axes.set_xticks([], minor=True)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high)
+    label_ends(axes, [(x[-1], y[-1], name, style["color"]) for name, (x, y, _, style) in series.items()], height)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    return figure
+
+
+def what(rows):
+    """The settings that all rows share: "west, f64, 10,000 ops, batches of 1,000"."""
+    shared = []
+    for column, text in (("workload", "{}"), ("precision", "{}"), ("ops", "{:,} ops"), ("iterations", "batches of {:,}")):
+        if len(values(rows, column)) == 1:
+            value = rows[0][column]
+            shared.append(text.format(int(value) if value.isdigit() else value))
+    return ", ".join(shared)
+
+
+# ---- charts: each gives figures by name, none where the report has nothing for it ------------------------------------
+
+
+def ladder(rows):
+    def label(row, previous):
+        text = f"{number(row, 'ns_per_op'):.3g} ns"
+        over_first, over_previous = number(row, "speedup_first"), number(row, "speedup_previous")
+        if row is not rows[0] and over_first:
+            text += f", {times(over_first)}x {rows[0]['level']}"
+            if over_previous and previous is not rows[0] and is_rung(row) and is_rung(previous):
+                text += f", {times(over_previous)}x {previous['level']}"
+        return text
+
+    figure, axes = canvas(1.4 + 0.52 * len(rows), what(rows))
+    nanoseconds, errors = whiskers(rows)
+    places = range(len(rows))
+    axes.barh(places, nanoseconds, height=0.62, color=BAR, xerr=errors, error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 3})
+    for place, n, up, row, previous in zip(places, nanoseconds, errors[1], rows, [rows[0]] + rows):
+        axes.annotate(label(row, previous), (n + up, place), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
+    plain_logs(axes, "x")
+    # Room on the right for the longest label: bars end at little more than half of the axis.
+    left, right = min(nanoseconds) / 3, max(nanoseconds)
+    axes.set_xlim(left, left * (right / left) ** 1.75)
+    axes.set_xticks([tick for tick in axes.get_xticks() if left <= tick <= right])
+    axes.set_yticks(places, [f"{row['level']} {row['name']}\n{how(row)}" for row in rows], fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlabel("ns per op and evaluation")
+    axes.yaxis.grid(False)
+    return {"ladder": figure}
+
+
+def sizes(rows):
+    figures = {}
+    for key in dict.fromkeys((r["workload"], r["precision"], r["iterations"]) for r in rows):
+        own = [r for r in rows if (r["workload"], r["precision"], r["iterations"]) == key]
+        most = max(int(r["threads"]) for r in own)  # the others are in the chart of threads
+        wide = {level: max(int(r["lanes"]) for r in own if r["level"] == level) for level in values(own, "level")}
+        style, series = styles(values(rows, "level")), {}
+        for level in values(own, "level"):
+            line = sorted((r for r in own if r["level"] == level and (int(r["threads"]) in (1, most)) and
+                           (len(values([q for q in own if q["level"] == level and q["ops"] == r["ops"]], "lanes")) == 1 or
+                            int(r["lanes"]) == wide[level])), key=lambda r: (int(r["ops"]), -int(r["threads"])))
+            line = [r for i, r in enumerate(line) if i == 0 or line[i - 1]["ops"] != r["ops"]]
+            series[level] = ([int(r["ops"]) for r in line], *whiskers(line), style[level])
+        ticks = sorted({x for xs, *_ in series.values() for x in xs})
+        if len(ticks) < 2:
+            continue
+        decades = [t for t in ticks if math.log10(t).is_integer()]
+        figures["-".join(["sizes", *key[:2]] + [key[2]] * (len(values(rows, "iterations")) > 1))] = line_chart(
+            what(own), series, "recorded ops", "ns per op and evaluation", decades if len(ticks) > 6 and len(decades) > 2 else ticks)
+    return figures
+
+
+def threads(rows):
+    figures = {}
+    for key in dict.fromkeys((r["workload"], r["precision"]) for r in rows):
+        own = [r for r in rows if (r["workload"], r["precision"]) == key]
+        style, series = styles(values(rows, "level")), {}
+        problems = dict.fromkeys((r["level"], r["ops"], r["iterations"], r["lanes"]) for r in own)
+        for level, ops, iterations, lanes in problems:
+            line = sorted((r for r in own if (r["level"], r["ops"], r["iterations"], r["lanes"]) == (level, ops, iterations, lanes)),
+                          key=lambda r: int(r["threads"]))
+            if len(line) < 2:
+                continue
+            base, _ = number(line[0], "ns_per_op"), None
+            scale = int(line[0]["threads"]) * base  # as if the first were on one thread, scaled ideally
+            x, y = [int(r["threads"]) for r in line], [scale / number(r, "ns_per_op") for r in line]
+            low = [max(a - scale / (number(r, "ns_per_op_high") or number(r, "ns_per_op")), 0) for a, r in zip(y, line)]
+            high = [max(scale / (number(r, "ns_per_op_low") or number(r, "ns_per_op")) - a, 0) for a, r in zip(y, line)]
+            name = level + f", {int(ops):,} ops" * (len({p[1] for p in problems}) > 1)
+            name += f", {lanes} lanes" * (len({p[3] for p in problems if p[:3] == (level, ops, iterations)}) > 1)
+            dashes = ["-", "--", ":", "-."][list(dict.fromkeys(p[1] for p in problems)).index(ops) % 4]
+            series[name] = (x, y, [low, high], dict(style[level], linestyle=dashes))
+        if not series:
+            continue
+        ticks = sorted({x for xs, *_ in series.values() for x in xs})
+
+        def ideal(axes):
+            axes.set_yticks(ticks, [str(t) for t in ticks])
+            axes.set_yticks([], minor=True)
+            axes.plot(ticks, ticks, color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
+            axes.annotate("ideal", (ticks[-1], ticks[-1]), xytext=(-6, 2), textcoords="offset points", ha="right", color=QUIET)
+
+        figures["-".join(["threads", *key])] = line_chart(what(own), series, "threads", "speed-up", ticks, ideal)
+    return figures
+
+
+def name_roofs(figure, axes, roofs, left):
+    """Each roof's name along its slope, one further to the right than the other: roofs may be close to each other."""
+    figure.draw_without_rendering()  # places the axes: until then slopes on the page aren't known
+    figure.set_layout_engine("none")
+    at = axes.transData.transform
+    (x0, y0), (x1, y1) = at((left, left * min(roofs.values()))), at((left * 2, left * 2 * min(roofs.values())))
+    low, high = axes.get_xlim()
+    for place, (name, value) in enumerate(sorted(roofs.items(), key=lambda roof: -roof[1])):
+        x = low * (high / low) ** (0.01 + 0.07 * place)
+        axes.annotate(f"{name} {value:.3g} GB/s", (x, value * x), xytext=(2, 6), textcoords="offset points",
+                      rotation=math.degrees(math.atan2(y1 - y0, x1 - x0)), rotation_mode="anchor", fontsize=8, color=QUIET,
+                      va="center")
+
+
+def roofline(rows, ceilings):
+    """One chart per precision, of the largest number of ops at which all levels are. Bandwidth is of all cores, as are threads'."""
+    figures = {}
+    rows = [r for r in rows if number(r, "flops_per_op")]
+    for key in dict.fromkeys((r["workload"], r["precision"]) for r in rows):
+        own = [r for r in rows if (r["workload"], r["precision"]) == key]
+        for cores in sorted({int(c["threads"]) for c in ceilings}):
+            here = [r for r in own if int(r["threads"]) == cores]
+            roofs = {c["ceiling"]: c["value"] for c in ceilings if int(c["threads"]) == cores}
+            if not here or not roofs:
+                continue
+            height = 4.6
+            figure, axes = canvas(height, f"{what(own)}: {'one core' if cores == 1 else f'{cores} cores'}")
+            peak = roofs["arithmetic " + key[1]]
+            points = [(number(r, "flops_per_op") / number(r, "bytes_per_op"), number(r, "flops_per_op") / number(r, "ns_per_op"), r)
+                      for r in here]
+            left, right = min(x for x, _, _ in points) / 8, max(max(x for x, _, _ in points) * 4, 1.3 * peak / roofs["memory"])
+            bottom = min(min(y for _, y, _ in points) / 2, roofs["memory"] * left)
+            plain_logs(axes, "x", "y")
+            axes.set_xlim(left, right)
+            axes.set_ylim(bottom, peak * 3)
+            names = [n for n in ("L1", "L2", "L3", "memory") if n in roofs]
+            for name in names:
+                knee = min(peak / roofs[name], right)
+                axes.plot([left, knee], [roofs[name] * left, roofs[name] * knee], color=QUIET, linewidth=1)
+            axes.plot([peak / roofs[names[0]], right], [peak, peak], color=QUIET, linewidth=1.4)
+            axes.annotate(f"arithmetic {peak:.3g} Gflop/s", (right, peak), xytext=(-4, 4), textcoords="offset points", ha="right",
+                          fontsize=8, color=QUIET)
+            style, ends = styles(values(rows, "level")), []
+            largest = {level: max(int(r["ops"]) for r in here if r["level"] == level) for level in values(here, "level")}
+            for x, y, r in points:
+                last = int(r["ops"]) == largest[r["level"]]
+                axes.plot([x], [y], color=style[r["level"]]["color"], marker=style[r["level"]]["marker"], markersize=6 if last else 4,
+                          alpha=1 if last else 0.45, linestyle="")
+                if last:
+                    ends.append((x, y, f"{r['level']}: {100 * y / peak:.0f}% of peak, {size(int(r['tape_bytes']))}", style[r["level"]]["color"]))
+            label_ends(axes, ends, height)
+            axes.set_xlabel("flops per byte loaded and stored")
+            axes.set_ylabel("Gflop/s")
+            name_roofs(figure, axes, {name: roofs[name] for name in names}, left)
+            figures["-".join(["roofline", *key, f"{cores}-cores" if cores > 1 else "1-core"])] = figure
+    return figures
+
+
+def size(count):
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} GB"
+
+
+def charts(rows, ceilings):
+    if len(values(rows, "point")) <= 1:
+        return ladder(rows)
+    figures = {**sizes(rows), **threads(rows), **roofline(rows, ceilings)}
+    return figures or ladder(rows)
+
+
+# ---- the page ----------------------------------------------------------------------------------------------------------
+
+STYLE = """
+:root { --ink: #1f2933; --quiet: #66717d; --track: #e4e8ec; --page: #ffffff; --bar: #2f6fb0; color-scheme: light dark; }
+@media (prefers-color-scheme: dark) { @media screen {
+  :root { --ink: #e6e9ec; --quiet: #9aa5b1; --track: #323b44; --page: #14181c; --bar: #5b9bd8; } } }
+body { color: var(--ink); background: var(--page); font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+figure { margin: 1rem 0; break-inside: avoid; } svg { width: 100%; max-width: 42rem; height: auto; display: block; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--track); }
+th { color: var(--quiet); font-weight: normal; } .l { text-align: left; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; font-size: .9rem; } dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
+.warn { border-left: 4px solid #d55e00; padding-left: .8rem; } footer, .quiet { color: var(--quiet); font-size: .85rem; }
+@media print { body { max-width: none; padding: 0; font-size: 11pt; } .scroll { overflow: visible; } }
+"""
+
+
+def inline(figure):
+    """A figure as SVG whose greys follow the page's."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg"):]
+    for colour, variable in ((INK, "--ink"), (QUIET, "--quiet"), (TRACK, "--track"), (BAR, "--bar")):
+        svg = svg.replace(colour, f"var({variable})")
+    return svg
+
+
+def table(rows):
+    varying = [c for c in ("workload", "precision", "ops", "iterations") if len(values(rows, c)) > 1]
+    columns = [("level", "l", lambda r: f"{r['level']} {r['name']}")]
+    columns += [(c, "", lambda r, c=c: f"{int(r[c]):,}" if r[c].isdigit() else r[c]) for c in varying]
+    columns += [("ns/op", "", lambda r: f"{number(r, 'ns_per_op'):.3g}" if r["ns_per_op"] else r.get("status", "")),
+                ("95%", "", lambda r: f"[{number(r, 'ns_per_op_low'):.3g}, {number(r, 'ns_per_op_high'):.3g}]" if r["ns_per_op_low"] else ""),
+                ("x first", "", lambda r: times(number(r, "speedup_first")) if r["speedup_first"] else ""),
+                ("x above", "", lambda r: times(number(r, "speedup_previous")) if r["speedup_previous"] else ""),
+                ("instruction set", "l", lambda r: how(r) if r["isa"] else ""),
+                ("tape", "", lambda r: size(int(r["tape_bytes"])) if r["tape_bytes"] != "0" else ""),
+                ("peak memory", "", lambda r: size(int(r["peak_rss_bytes"])) if r["peak_rss_bytes"] else ""),
+                ("largest error", "", lambda r: f"{number(r, 'max_relative_error'):.1e}" if r["max_relative_error"] else "")]
+    head = "".join(f'<th class="{kind}">{title}</th>' for title, kind, _ in columns)
+    body = "".join("<tr>" + "".join(f'<td class="{kind}">{html.escape(cell(row))}</td>' for _, kind, cell in columns) + "</tr>\n"
+                   for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
+
+
+def facts(meta):
+    """What a reader wants to know first of a machine and a build."""
+    machine, build = meta.get("machine") or {}, meta.get("build") or {}
+    cores = machine.get("cores") or {}
+    caches = ", ".join(f"L{c['level']} {c['type'][0].lower() if c['type'] != 'Unified' else ''} {c['bytes'] // 1024:,} KiB".replace("  ", " ")
+                       for c in machine.get("caches") or [])
+    pairs = [("run", f"{meta.get('run_id', '')}, {meta.get('utc', '')}"), ("command", " ".join(meta.get("command") or [])),
+             ("CPU", machine.get("cpu")), ("cores", f"{cores.get('available')} of {cores.get('online')}" if cores else None),
+             ("caches", caches), ("instruction set", machine.get("default_instruction_set")), ("governor", machine.get("governor")),
+             ("load before", f"{machine['load_average']:.2f}" if machine.get("load_average") is not None else None), ("system", machine.get("system")), ("compiler", build.get("compiler")),
+             ("version", f"{build.get('version', '')} {(build.get('git_commit') or '')[:12]}{', modified' if build.get('git_dirty') else ''}")]
+    return "<dl>" + "".join(f"<dt>{k}</dt><dd>{html.escape(str(v))}</dd>\n" for k, v in pairs if v not in (None, "", " ")) + "</dl>"
+
+
+CAPTIONS = {
+    "ladder": "Median time per recorded op and evaluation, forward and backward; the whisker is its 95% interval. Beside it the speed-up over the first level and the one above.",
+    "sizes": "Time per op against the number of recorded ops. Where a line rises, its working set leaves a cache.",
+    "threads": "Speed-up over one thread; the dashed line is ideal.",
+    "roofline": "Counted floating-point operations against what this machine can do at most. A point below both the arithmetic roof and the roof of the cache that its working set (beside its name) fits into is held back by latency, dispatch or work that isn't counted. Faint points are smaller sizes.",
+}
+
+
+def page(directory, rows, all_rows, ceilings, meta):
+    title = "wengert " + ("sweep" if len(values(rows, "point")) > 1 else "ladder") + ": " + what(rows)
+    parts = [f"<h1>{html.escape(title)}</h1>", facts(meta)]
+    warnings = list(meta.get("noise") or [])
+    if meta.get("partial"):
+        warnings.insert(0, "The run was stopped before its end: what follows is what it had finished.")
+    warnings += [f"{r['level']} {r['status']}" for r in all_rows if r.get("status") in ("wrong", "failed")]
+    if warnings:
+        parts.append('<div class="warn">' + "".join(f"<p>{html.escape(w)}</p>" for w in warnings) + "</div>")
+    seen = set()
+    for name, figure in charts(rows, ceilings).items():
+        kind = name.split("-")[0]
+        heading = "" if kind in seen else f"<h2>{kind.capitalize()}</h2><p class='quiet'>{CAPTIONS[kind]}</p>"
+        seen.add(kind)
+        parts.append(f'{heading}<figure role="img" aria-label="{html.escape(name)}">{inline(figure)}</figure>')
+    parts += ["<h2>Numbers</h2>", table(all_rows)]
+    if ceilings:
+        parts += ["<h2>Ceilings</h2>", '<div class="scroll"><table><tbody>' + "".join(
+            f'<tr><td class="l">{c["ceiling"]}</td><td>{int(c["threads"])} thread{"s" if int(c["threads"]) > 1 else ""}</td><td>{float(c["value"]):.3g} {c["unit"]}</td></tr>'
+            for c in ceilings) + "</tbody></table></div>"]
+    parts.append("<footer><p>Medians with 95% bootstrap intervals; every level was verified before it was timed. Times of different runs do not compare unless machine, build and settings are the same.</p></footer>")
+    path = os.path.join(directory, "report.html")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+                   f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n")
+    print(path)
+
+
+def read(directory):
+    """(rows, ceilings, meta) of a report."""
+    path = os.path.join(directory, "summary.csv")
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        meta = {}
+        if os.path.exists(os.path.join(directory, "meta.json")):
+            path = os.path.join(directory, "meta.json")
+            with open(path, encoding="utf-8") as file:
+                meta = json.load(file)
+    except OSError as error:
+        sys.exit(f"plot: {path}: {error.strerror}")
+    except ValueError as error:
+        sys.exit(f"plot: {path}: {str(error).splitlines()[0]}")
+    if rows and not {"level", "ns_per_op", "workload"} <= set(rows[0]):
+        sys.exit(f"plot: {path} is not the summary of a report")
+    return rows, meta.get("ceilings") or [], meta
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    arguments = sys.argv[1:]
+    global width
+    as_page = arguments[:1] == ["--html"]
+    if as_page:
+        arguments, width = arguments[1:], PAGE_WIDTH
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.exit(__doc__)
-    path = os.path.join(sys.argv[1], "summary.csv")
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if row.get("ns_per_op")]  # not those without times
-    except OSError as error:
-        sys.exit(f"plot: {path}: {error.strerror}")
+    directory = arguments[0]
+    all_rows, ceilings, meta = read(directory)
+    rows = [row for row in all_rows if row.get("ns_per_op")]  # not those without times
     if not rows:
-        sys.exit(f"plot: {path} has no rows to draw")
-    draw(rows, sys.argv[1])
+        sys.exit(f"plot: {os.path.join(directory, 'summary.csv')} has no rows to draw")
+    try:
+        if as_page:
+            return page(directory, rows, all_rows, ceilings, meta)
+        for name, figure in charts(rows, ceilings).items():
+            for extension, metadata in (("png", None), ("svg", {"Date": None})):
+                path = os.path.join(directory, f"{name}.{extension}")
+                figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
+                print(path)
+    except OSError as error:
+        sys.exit(f"plot: {error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -53,13 +53,15 @@ int run_ladder(const LadderArguments& arguments) {
     return 128 + stop_signal();
   }
   std::exception_ptr problem;
+  const std::vector<std::string> noise = screen.noise({&run, 1});
   try {
-    reports.write({&run, 1});
+    reports.write({&run, 1}, {{"noise", noise}});
     reports.print_summary({&run, 1});
   } catch (const Failure&) {
     problem = std::current_exception();  // the table is what is left of the run: show it first
   }
   screen.finish(run);
+  screen.tell(noise);
   if (problem) std::rethrow_exception(problem);
   return verdict(run);
 }

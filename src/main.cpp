@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_verify(app, action);
   add_compare(app, action);
   add_program(app, action);
+  add_report(app, action);
   add_list(app, action);
   add_info(app, action);
   try {

@@ -26,6 +26,7 @@ void Screen::begin(const Selection& selection, std::string heading) {
 }
 
 void Screen::show(const bench::Run& run, std::string_view next) {
+  watch_.look();
   if (live_ && !next.empty())
     draw(heading_ + table(run, width(), has_colour(stream_)) + std::string(next.substr(0, width())) + '\n');
 }
@@ -33,6 +34,18 @@ void Screen::show(const bench::Run& run, std::string_view next) {
 void Screen::finish(const bench::Run& run) {
   if (live_) draw("");
   if (!quiet_) print(stream_, heading_ + table(run, width(), has_colour(stream_)));
+}
+
+std::vector<std::string> Screen::noise(std::span<const bench::Run> runs) {
+  return watch_.findings(runs, processor_seconds() - processor_seconds_);
+}
+
+void Screen::tell(const std::vector<std::string>& noise) {
+  if (quiet_ || noise.empty()) return;
+  std::string text = "\nThis machine was not quiet:\n";
+  for (const std::string& line : noise) text += "  " + line + '\n';
+  print(stream_,
+        text + "Trust differences that are larger than this; docs/measuring.md tells how to have less of it.\n");
 }
 
 bool Screen::stop() { return stop_signal() != 0; }

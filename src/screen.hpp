@@ -2,10 +2,13 @@
 // elsewhere once at the end.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/ladder.hpp"
+#include "src/noise.hpp"
 #include "src/run_arguments.hpp"
 #include "src/selection.hpp"
 #include "src/streams.hpp"
@@ -21,6 +24,10 @@ class Screen : public bench::Observer {
   void show(const bench::Run& run, std::string_view next) override;
   /// The last word on it.
   void finish(const bench::Run& run);
+  /// Whether the machine was quiet enough for these: a line for each thing that it wasn't.
+  std::vector<std::string> noise(std::span<const bench::Run> runs);
+  /// Says so below the table.
+  void tell(const std::vector<std::string>& noise);
 
   bool stop() override;
   bench::PeakMemory peak_memory(const bench::LevelInfo& level) override;
@@ -34,6 +41,8 @@ class Screen : public bench::Observer {
   Selection selection_;
   std::string heading_;
   std::size_t lines_ = 0;  // of the last frame
+  double processor_seconds_ = processor_seconds();
+  NoiseWatch watch_;
 };
 
 }  // namespace wengert::command

@@ -19,6 +19,7 @@ void add_sweep(CLI::App& app, Action& action, const std::vector<std::string>& ar
 void add_verify(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_program(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 

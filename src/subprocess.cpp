@@ -19,16 +19,19 @@ extern char** environ;
 namespace wengert::command {
 namespace {
 
-[[noreturn]] void cannot_start(int error) {
-  throw Failure(ExitCode::failed, fmt::format("can't start a process: {}", std::strerror(error)));
+[[noreturn]] void cannot_start(const std::string& program, int error) {
+  throw Failure(ExitCode::failed, fmt::format("can't start {}: {}", program, std::strerror(error)));
 }
 
 }  // namespace
 
-ProcessResult run_self(const std::vector<std::string>& arguments) {
+ProcessResult run_self(const std::vector<std::string>& arguments) { return run_program("/proc/self/exe", arguments); }
+
+ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) cannot_start(errno);
-  std::vector<char*> argv{const_cast<char*>("wengert")};
+  if (pipe2(ends, O_CLOEXEC) != 0) cannot_start(program, errno);
+  const std::string name = program == "/proc/self/exe" ? "wengert" : program;
+  std::vector<char*> argv{const_cast<char*>(name.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
@@ -37,12 +40,12 @@ ProcessResult run_self(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
   pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {
     close(ends[0]);
-    cannot_start(error);
+    cannot_start(program, error);
   }
 
   ProcessResult result;

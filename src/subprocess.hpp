@@ -1,4 +1,4 @@
-// This command, run again as a process of its own.
+// Other processes: this command once more, or another program.
 #pragma once
 
 #include <string>
@@ -15,5 +15,8 @@ struct ProcessResult {
 /// Runs this very executable with these arguments (without the program's name) and waits for it. Ends it early once
 /// `stop_signal` says so. Throws Failure if it can't be started.
 ProcessResult run_self(const std::vector<std::string>& arguments);
+
+/// The same of another program, looked for in PATH where its name has no slash.
+ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments);
 
 }  // namespace wengert::command

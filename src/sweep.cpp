@@ -135,6 +135,7 @@ int sweep(const SweepArguments& arguments) {
     }
     more["points_of_grid"] = points.size();
     more["partial"] = runs.size() < points.size() || !runs.back().complete();
+    more["noise"] = screen.noise(runs);
     reports.write(runs, more, {bench::ceilings_csv(ceilings)});  // after each: what is finished is kept, whatever comes
     screen.finish(runs.back());
     code = std::max(code, verdict(runs.back()));
@@ -144,6 +145,7 @@ int sweep(const SweepArguments& arguments) {
     return 128 + stop_signal();
   }
   reports.print_summary(runs);
+  screen.tell(screen.noise(runs));
   return stop_signal() ? 128 + stop_signal() : code;
 }
 

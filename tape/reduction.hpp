@@ -30,6 +30,13 @@ class Reduction {
       const std::size_t n = std::min(leaf - open.filled, lanes.count - lane);
       if (n == leaf) {
         for (std::size_t q = 0; q < quantities_; ++q) sums[q] += sum_of_leaf_(lanes_of(q) + lane);
+      } else if (last && open.filled == 0) {  // no more will come: nothing to keep
+        alignas(64) Real samples[leaf];
+        std::fill(samples + n, samples + leaf, Real(-0.0));
+        for (std::size_t q = 0; q < quantities_; ++q) {
+          std::copy_n(lanes_of(q) + lane, n, samples);
+          sums[q] += sum_of_leaf_(samples);
+        }
       } else {
         open.samples.resize(quantities_ * leaf);
         for (std::size_t q = 0; q < quantities_; ++q)

@@ -2,8 +2,9 @@
 // (L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5, 1966).
 #include "codegen/assemble.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "codegen/encoder.hpp"
@@ -30,11 +31,15 @@ class Assembler {
   Assembly run() {
     find_uses();
     lay_out_pool();
+    out_.make_room();
     out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
     const std::size_t round = out_.size();
     out_.mask_op(0x46, lanes_, true, good, good, good);  // kxnor
-    for (Value v = 0; v < nodes_.size(); ++v)
-      if (live_[v]) node(v);
+    for (Value v = 0; v < nodes_.size(); ++v) {
+      if (!live_[v]) continue;
+      out_.make_room();
+      node(v);
+    }
     out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good});  // kmov eax, good
     out_.byte(0x3d);                                            // cmp eax, all lanes
     out_.dword(f64_ ? 0xff : 0xffff);
@@ -52,16 +57,42 @@ class Assembler {
     out_.patch(to_failure, static_cast<std::int32_t>(out_.size() - to_failure - 4));
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
-    return {out_.bytes(), std::move(pool_), slots_ * std::size_t(64)};
+    const std::span<const std::uint8_t> code = out_.bytes();
+    return {{code.begin(), code.end()}, std::move(pool_), slots_ * std::size_t(64)};
   }
 
  private:
   struct State {
     std::int8_t reg = -1;
-    bool pinned = false;
     std::uint32_t next;      // use
     std::int32_t slot = -1;  // among the spills
   };
+
+  /// Registers of one kind.
+  struct Registers {
+    Value value[32];
+    std::uint32_t next[32];  // use of that value
+    std::uint32_t usable, taken = 0, pinned = 0;
+
+    explicit Registers(std::uint32_t usable_ones) : usable(usable_ones) {}
+    /// The register to take: a free one, or that of the value used farthest ahead.
+    unsigned choose() const {
+      if (const std::uint32_t unused = usable & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
+      unsigned best = 32;
+      for (std::uint32_t left = usable & ~pinned; left != 0; left &= left - 1) {
+        const unsigned r = static_cast<unsigned>(std::countr_zero(left));
+        if (best == 32 || next[r] > next[best]) best = r;
+      }
+      return best;
+    }
+    bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
+    void release(unsigned r) {
+      taken &= ~(1u << r);
+      pinned &= ~(1u << r);
+    }
+  };
+  Registers& registers(bool mask) { return mask ? masks_ : vectors_in_; }
+  void pin(Value v) { registers(is_mask(nodes_[v].what)).pinned |= 1u << state_[v].reg; }
 
   void leave() { out_.raw({0xc5, 0xf8, 0x77, 0xc3}); }  // vzeroupper, ret
 
@@ -130,23 +161,12 @@ class Assembler {
     return slot;
   }
 
-  /// The register to take: a free one, or that of the value used farthest ahead.
-  unsigned choose(const Value* values, unsigned begin, unsigned end) const {
-    unsigned best = end;
-    for (unsigned r = begin; r < end; ++r) {
-      if (values[r] == no_value) return r;
-      if (state_[values[r]].pinned) continue;
-      if (best == end || state_[values[r]].next > state_[values[best]].next) best = r;
-    }
-    return best;
-  }
-
   /// Makes a register free, without an owner.
   unsigned vacate(bool mask) {
-    Value* const values = mask ? masks_ : vectors_in_;
-    const unsigned r = mask ? choose(values, 2, 8) : choose(values, 0, 32);
-    const Value old = values[r];
-    if (old == no_value) return r;
+    Registers& file = registers(mask);
+    const unsigned r = file.choose();
+    if (!file.is_taken(r)) return r;
+    const Value old = file.value[r];
     State& state = state_[old];
     if (!at_hand(nodes_[old].what) && state.slot < 0) {
       state.slot = new_slot();
@@ -154,11 +174,14 @@ class Assembler {
       else out_.evex(store_op(), r, 0, Place::at(spills, offset(state.slot)));
     }
     state.reg = -1;
-    values[r] = no_value;
+    file.release(r);
     return r;
   }
   void own(unsigned r, Value v, bool mask) {
-    (mask ? masks_ : vectors_in_)[r] = v;
+    Registers& file = registers(mask);
+    file.value[r] = v;
+    file.next[r] = state_[v].next;
+    file.taken |= 1u << r;
     state_[v].reg = static_cast<std::int8_t>(r);
   }
   /// A register for a node's result.
@@ -189,7 +212,7 @@ class Assembler {
       else load(r, v);
       own(r, v, mask);
     }
-    state.pinned = true;
+    pin(v);
     return static_cast<unsigned>(state.reg);
   }
   /// The value where it is, or in a register where it is worth one.
@@ -201,20 +224,24 @@ class Assembler {
   }
   /// Whether a register can be had without giving up one that is used before `next`.
   bool room_until(std::uint32_t next) const {
-    const unsigned r = choose(vectors_in_, 0, 32);
-    return vectors_in_[r] == no_value || state_[vectors_in_[r]].next > next;
+    const unsigned r = vectors_in_.choose();
+    return !vectors_in_.is_taken(r) || vectors_in_.next[r] > next;
   }
 
   /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not.
   void read(Value operand, std::uint32_t next) {
     State& state = state_[operand];
     state.next = next;
-    state.pinned = next != never && state.pinned;
-    if (next != never) return;
     if (state.reg >= 0) {
-      (is_mask(nodes_[operand].what) ? masks_ : vectors_in_)[state.reg] = no_value;
-      state.reg = -1;
+      Registers& file = registers(is_mask(nodes_[operand].what));
+      const unsigned r = static_cast<unsigned>(state.reg);
+      file.next[r] = next;
+      if (next == never) {
+        file.release(r);
+        state.reg = -1;
+      }
     }
+    if (next != never) return;
     if (state.slot >= 0) {
       freed_.push_back(state.slot);
       state.slot = -1;
@@ -225,9 +252,8 @@ class Assembler {
     read(node.b, next[1]);
     read(node.c, next[2]);
   }
-  void finish(const Node& node) {
-    for (const Value v : {node.a, node.b, node.c})
-      if (v < state_.size()) state_[v].pinned = false;
+  void finish() {
+    vectors_in_.pinned = masks_.pinned = 0;
     unused_slots_.insert(unused_slots_.end(), freed_.begin(), freed_.end());
     freed_.clear();
   }
@@ -389,7 +415,7 @@ class Assembler {
         out_.evex(opcode(n.what), result(v), first, second);
       }
     }
-    finish(n);
+    finish();
   }
 
   /// rax = pointer number k (they are at rdi), moved on to this round.
@@ -429,7 +455,7 @@ class Assembler {
     };
     Operand a = of(n.a, next[0]), b = of(n.b, next[1]), c = of(n.c, next[2]);
     for (const Operand& operand : {a, b, c})
-      if (operand.here) state_[operand.value].pinned = true;
+      if (operand.here) pin(operand.value);
     // a: the factor that is to be in a register, b: the other.
     if ((!a.here && b.here) || (!a.dies && b.dies)) std::swap(a, b);
     const auto in = [&](Operand& operand) {
@@ -498,7 +524,7 @@ class Assembler {
       out_.evex(opcode(n.what), result(v), index, table);
       return;
     }
-    if (in_register(n.b)) state_[n.b].pinned = true;
+    if (in_register(n.b)) pin(n.b);
     const unsigned first = get(n.a);
     const Place second = source(n.c, next[2]);
     const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result
@@ -518,11 +544,8 @@ class Assembler {
   std::vector<std::uint32_t> next_;  // [node][operand]
   std::vector<State> state_;
   std::vector<std::int32_t> home_;  // offsets in the pool
-  Value vectors_in_[32] = {no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value,
-                           no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value,
-                           no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value,
-                           no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value};
-  Value masks_[8] = {no_value, no_value, no_value, no_value, no_value, no_value, no_value, no_value};
+  Registers vectors_in_{0xffffffffu};
+  Registers masks_{0xfcu};  // 0 means no mask, 1 is `good`
   std::int32_t slots_ = 0;
   std::vector<std::int32_t> unused_slots_, freed_;
 };

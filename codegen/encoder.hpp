@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 namespace wengert::codegen {
@@ -35,10 +37,16 @@ class Encoder {
   /// `real_bytes`: of a number that is broadcast.
   explicit Encoder(std::size_t real_bytes) : real_bytes_(static_cast<std::int32_t>(real_bytes)) {}
 
-  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
-  std::size_t size() const { return bytes_.size(); }
+  std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  std::size_t size() const { return size_; }
 
-  void byte(unsigned b) { bytes_.push_back(static_cast<std::uint8_t>(b)); }
+  /// Makes room for what is emitted until the next call, at most `most_bytes`.
+  void make_room() {
+    if (bytes_.size() < size_ + most_bytes) bytes_.resize(2 * size_ + 4096);
+  }
+  static constexpr std::size_t most_bytes = 1024;
+
+  void byte(unsigned b) { bytes_[size_++] = static_cast<std::uint8_t>(b); }
   void raw(std::initializer_list<unsigned> list) {
     for (unsigned b : list) byte(b);
   }
@@ -105,6 +113,7 @@ class Encoder {
 
   std::int32_t real_bytes_;
   std::vector<std::uint8_t> bytes_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace wengert::codegen

@@ -93,22 +93,28 @@ IntComparison opposite(IntComparison how) {
 }  // namespace
 
 Value Graph::number_of(const Node& node) {
-  std::size_t at = hash(node) & (index_.size() - 1);
-  for (; index_[at] != no_value; at = (at + 1) & (index_.size() - 1))
-    if (same(nodes_[index_[at]], node)) return index_[at];
-  const Value value = static_cast<Value>(nodes_.size());
-  nodes_.push_back(node);
-  index_[at] = value;
-  if (2 * nodes_.size() > index_.size()) grow();
+  const std::uint64_t key = hash(node);
+  if (!codegen::at_hand(node.what)) {
+    Value& last = recent_[key & (recent_size - 1)];
+    if (last == no_value || !same(nodes_[last], node)) last = add(node);
+    return last;
+  }
+  std::size_t at = key & (at_hand_.size() - 1);
+  for (; at_hand_[at] != no_value; at = (at + 1) & (at_hand_.size() - 1))
+    if (same(nodes_[at_hand_[at]], node)) return at_hand_[at];
+  const Value value = at_hand_[at] = add(node);
+  if (2 * ++at_hand_count_ > at_hand_.size()) grow();
   return value;
 }
 
 void Graph::grow() {
-  index_.assign(2 * index_.size(), no_value);
-  for (Value v = 0; v < nodes_.size(); ++v) {
-    std::size_t at = hash(nodes_[v]) & (index_.size() - 1);
-    while (index_[at] != no_value) at = (at + 1) & (index_.size() - 1);
-    index_[at] = v;
+  std::vector<Value> old(2 * at_hand_.size(), no_value);
+  std::swap(old, at_hand_);
+  for (const Value v : old) {
+    if (v == no_value) continue;
+    std::size_t at = hash(nodes_[v]) & (at_hand_.size() - 1);
+    while (at_hand_[at] != no_value) at = (at + 1) & (at_hand_.size() - 1);
+    at_hand_[at] = v;
   }
 }
 

@@ -96,9 +96,8 @@ enum class Chain { plain, zero_rule };
 
 class Graph {
  public:
-  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain) : real_bytes_(real_bytes), chain_(chain) {
-    index_.assign(1024, no_value);
-  }
+  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain)
+      : real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {}
 
   Chain chain() const { return chain_; }
   std::size_t real_bytes() const { return real_bytes_; }
@@ -141,6 +140,10 @@ class Graph {
   bool folded(Do what, Value a, Value b, std::uint64_t& result) const;
   void refuse_not(Value mask);
   Value number_of(const Node& node);
+  Value add(const Node& node) {
+    nodes_.push_back(node);
+    return static_cast<Value>(nodes_.size() - 1);
+  }
   void grow();
 
   std::size_t real_bytes_;
@@ -148,7 +151,12 @@ class Graph {
   bool complete_ = true;
   std::vector<Node> nodes_;
   std::vector<const void*> tables_;
-  std::vector<Value> index_;  // open addressing
+  std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
+  std::size_t at_hand_count_ = 0;
+  // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so
+  // long, and this stays in the caches.
+  static constexpr std::size_t recent_size = 8192;
+  std::vector<Value> recent_;
 };
 
 }  // namespace wengert::codegen

@@ -209,6 +209,18 @@ BOOST_AUTO_TEST_CASE(departures_are_reported) {
   BOOST_TEST(replay.departures().size() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {
+  NaiveTape<double> tape;
+  Id x = tape.input(1.0);
+  for (int k = 0; k < 140000; ++k) x = tape.tanh(x);
+  Replay<double> replay(compile(tape, x), {.engine = "native"});
+  const double points[2] = {0.5, 0.5};
+  double values[2];
+  replay.values(2, columns(points, 2), columns(values, 2));
+  BOOST_TEST(values[0] == values[1]);
+  BOOST_TEST(replay.engine() == "interpreter: about 4200000 vector operations are too many for a straight line");
+}
+
 /// Forbids memory that is executable to this process. False where the system can't.
 bool forbid_executable_memory() {
   const auto load = [](std::uint32_t at) { return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, at}; };

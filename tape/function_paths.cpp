@@ -17,9 +17,10 @@ namespace {
 constexpr std::size_t most_samples = std::size_t(1) << 14, most_numbers = std::size_t(1) << 22;
 
 [[noreturn]] void no_function() {
-  throw Error(ErrorCode::bad_argument,
-              "the code of this Function took another path when it was called again with the same inputs: it may depend "
-              "on its inputs only, and not on value(x)");
+  throw Error(
+      ErrorCode::bad_argument,
+      "the code of this Function took another path when it was called again with the same inputs: it may depend "
+      "on its inputs only, and not on value(x)");
 }
 
 }  // namespace

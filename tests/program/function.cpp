@@ -271,7 +271,8 @@ BOOST_AUTO_TEST_CASE(more_paths_than_are_kept) {
 BOOST_AUTO_TEST_CASE(the_path_not_used_for_longest_goes) {
   FunctionOptions options;
   options.most_paths = 2;
-  Function<double> f(1, [](std::span<const V> x) { return x[0] * double(to_integer(x[0])); }, options);
+  Function<double> f(
+      1, [](std::span<const V> x) { return x[0] * double(to_integer(x[0])); }, options);
   double value = 0;
   const auto recorded = [&](double at) {
     f.values(1, rows(&at, 1), rows(&value, 1));
@@ -281,7 +282,7 @@ BOOST_AUTO_TEST_CASE(the_path_not_used_for_longest_goes) {
   BOOST_TEST(recorded(1.5) == 1u);
   BOOST_TEST(recorded(2.5) == 2u);
   BOOST_TEST(recorded(1.25) == 2u);
-  BOOST_TEST(recorded(3.5) == 3u);   // 2 goes
+  BOOST_TEST(recorded(3.5) == 3u);  // 2 goes
   BOOST_TEST(recorded(1.75) == 3u);
   BOOST_TEST(recorded(2.75) == 4u);  // 3 goes
   BOOST_TEST(f.statistics().forgotten == 2u);
@@ -324,9 +325,7 @@ BOOST_AUTO_TEST_CASE(code_that_is_no_function) {
                         says(ErrorCode::bad_size, "returns 2 outputs for sample 1, and returned 1 before"));
   // Asks once, and then no more.
   int calls = 0;
-  Function<double> less(1, [&](std::span<const V> x) {
-    return ++calls == 1 && x[0] < 1.5 ? x[0] : V(1);
-  });
+  Function<double> less(1, [&](std::span<const V> x) { return ++calls == 1 && x[0] < 1.5 ? x[0] : V(1); });
   BOOST_CHECK_EXCEPTION(less.values(4, in, rows(values.data(), 1)), Error,
                         says(ErrorCode::bad_argument, "took another path"));
   Function<double> none(1, [](std::span<const V>) { return Vs(); });
@@ -336,8 +335,9 @@ BOOST_AUTO_TEST_CASE(code_that_is_no_function) {
                         says(ErrorCode::unsupported, "sums over samples"));
   FunctionOptions options;
   options.most_paths = 0;
-  BOOST_CHECK_EXCEPTION(Function<double>(1, [](std::span<const V> x) { return x[0]; }, options), Error,
-                        says(ErrorCode::bad_argument, "at least 1"));
+  BOOST_CHECK_EXCEPTION(Function<double>(
+                            1, [](std::span<const V> x) { return x[0]; }, options),
+                        Error, says(ErrorCode::bad_argument, "at least 1"));
 }
 
 BOOST_AUTO_TEST_CASE(code_that_can_only_be_moved) {

@@ -79,7 +79,7 @@ void add_verify(CLI::App& app, Action& action) {
       "Values and gradients must be within 64 eps of a reference in long double, times the sum of absolute "
       "contributions,\n"
       "and agree with central differences. Levels v0, v1, ... must also have the very bits of v2;\n"
-      "where gradients are summed over the batch, v6 those of v5. Where a level keeps "
+      "where gradients are summed over the batch, v6, v7, ... those of v5. Where a level keeps "
       "its\n"
       "nodes, every node of three evaluations is compared, with every node seeded.\n\n"
       "Examples:\n"

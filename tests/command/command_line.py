@@ -73,6 +73,10 @@ def usage(tap):
             if value == "0" and option in ("--warmup", "--seed"):
                 continue
             tap.check(f"{option} '{value}'", ends(run("ladder", option, value), 2, option, f"'{value}'"))
+    for workload, size, says in (("gmm", "0,2", "'0'"), ("gmm", "2,", "''"), ("gmm", "2", "dimensions,components"),
+                                 ("gmm", "65,1", "1 to 64"), ("west", "3", "no sizes")):
+        for command in ("ladder", "verify"):
+            tap.check(f"{command} --workload {workload} --size {size}", ends(run(command, "--workload", workload, "--size", size), 2, says))
     for value in ("-1", "nan", "inf", "0,2", "soon"):
         tap.check(f"--min-time {value}", ends(run("ladder", "--min-time", value), 2, "--min-time", f"'{value}'"))
     tap.check("--lanes 128 with f64", ends(run("ladder", "--lanes", "128"), 2, "f64"))
@@ -139,6 +143,11 @@ def reports(tap, folder):
     tap.check("another seed gives others", expect((rows[0]["checksum"] not in other.stdout, other.stdout)))
     done = run("ladder", *QUICK, "--levels", "all", "--precision", "f32", "--output", "sum", "--warmup", "0", "--quiet")
     tap.check("--levels all, f32, output sum, no warm-up", expect((done.returncode == 0, done.stderr), (not done.stdout, done.stdout)))
+    done = run("ladder", *QUICK, "--levels", "v2,v3,v4,v5,v6", "--workload", "gmm", "--size", "2,3", "--csv", "-", "--quiet")
+    sums = list(csv.DictReader(done.stdout.splitlines()))
+    bits = [row["bits"] for row in sums]
+    tap.check("sums over the batch: one hash of v2 to v4, one of v5 and v6",
+              expect((done.returncode == 0, done.stderr), (len(set(bits[:3])) == len(set(bits[3:])) == 1, bits), (bits[0] != bits[3], bits)))
     done = run("verify", "--ops", "100", "--iterations", "20")
     tap.check("verify", expect((done.returncode == 0, done.stderr), (done.stdout.count(" ok ") == 5, done.stdout)))
     return out

@@ -43,8 +43,8 @@ std::size_t operations_in(const plan::Code& code) {
 /// Longer code comes from memory each time, and takes long to make.
 constexpr std::size_t most_operations = 4000000;
 
-/// Two vectors side by side hide latencies, as long as their code stays in the second cache.
-std::uint32_t choose_vectors(std::size_t operations) { return operations <= 100000 ? 2 : 1; }
+/// Two vectors side by side hide latencies, as long as their code and spills don't come from memory each time.
+std::uint32_t choose_vectors(std::size_t operations) { return operations <= 400000 ? 2 : 1; }
 
 }  // namespace
 

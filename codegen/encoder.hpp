@@ -102,7 +102,9 @@ class Encoder {
     }
     const std::int32_t scaled = p.offset / scale;
     const unsigned low = (reg & 7) << 3 | static_cast<unsigned>(p.base);
-    if (scaled * scale == p.offset && scaled >= -128 && scaled < 128) {
+    if (p.offset == 0) {
+      byte(low);
+    } else if (scaled * scale == p.offset && scaled >= -128 && scaled < 128) {
       byte(0x40 | low);
       byte(static_cast<std::uint8_t>(scaled));
     } else {

@@ -17,7 +17,6 @@
 
 #include "bench/csv.hpp"
 #include "src/exit_code.hpp"
-#include "src/numbers.hpp"
 #include "tape/program.hpp"
 #include "wengert/error.hpp"
 

@@ -17,6 +17,7 @@ FLOORS = {
     "tape": ["wengert", "kernels", "codegen", "tape"],
     "bench": ["wengert", "kernels", "tape", "bench"],
     "src": ["wengert", "kernels", "tape", "bench", "src"],
+    "fuzz": ["wengert", "kernels", "tape", "bench", "src", "tests", "fuzz"],
     "examples": ["wengert", "examples"],
 }
 

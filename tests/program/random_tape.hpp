@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "tape/records.hpp"
 #include "tests/random.hpp"
 #include "wengert/tape.hpp"
 
@@ -17,8 +18,8 @@ struct RandomTape {
 };
 
 /// A number that ops have to do with: mostly tame, sometimes an edge.
-template <class Real>
-Real some_number(Random& random, double special) {
+template <class Real, class Source>
+Real some_number(Source& random, double special) {
   using Limits = std::numeric_limits<Real>;
   static const std::vector<Real> edges = {0,
                                           Real(-0.0),
@@ -34,9 +35,9 @@ Real some_number(Random& random, double special) {
   return static_cast<Real>(x);
 }
 
-/// `size`: how many ops. `special`: how often a constant is an edge.
-template <class Real>
-RandomTape<Real> random_tape(Random& random, std::size_t size, double special = 0.3, bool with_parameters = false) {
+/// `random`: a Random, or what has its functions. `size`: how many ops. `special`: how often a constant is an edge.
+template <class Real, class Source>
+RandomTape<Real> random_tape(Source& random, std::size_t size, double special = 0.3, bool with_parameters = false) {
   RandomTape<Real> r;
   NaiveTape<Real>& tape = r.tape;
   std::vector<Id> variables;
@@ -71,6 +72,22 @@ RandomTape<Real> random_tape(Random& random, std::size_t size, double special = 
   for (std::size_t k = 1 + random.below(4); k > 0; --k)
     r.outputs.push_back(random.chance(0.7) ? variables.back() : variables[random.below(variables.size())]);
   return r;
+}
+
+/// Outputs that some input has a part in, or that are constant. The others are uniform.
+template <class Real>
+std::vector<Id> varying_outputs(const RandomTape<Real>& graph) {
+  const TapeView<Real> tape = graph.tape.view();
+  std::vector<int> kind(tape.values.size(), 0);  // 0 constant, 1 uniform, 2 varying
+  for (Id id : graph.parameters) kind[id] = 1;
+  for (Id id : graph.inputs) kind[id] = 2;
+  for (const OpRecord& record : tape.ops)
+    for (std::uint32_t j = 0; j < outputs_of(record); ++j)
+      for (Id id : operands_of(tape, record)) kind[record.out + j] = std::max(kind[record.out + j], kind[id]);
+  std::vector<Id> varying;
+  for (Id id : graph.outputs)
+    if (kind[id] != 1) varying.push_back(id);
+  return varying;
 }
 
 }  // namespace wengert::test

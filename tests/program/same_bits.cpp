@@ -4,7 +4,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/dispatch.hpp"
-#include "tape/records.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/same_bits.hpp"
@@ -73,22 +72,6 @@ class Table {
   bool in_rows_;
   std::vector<Real> numbers_;
 };
-
-/// Outputs that some input has a part in, or that are constant. The others are uniform.
-template <class Real>
-std::vector<Id> varying_outputs(const RandomTape<Real>& graph) {
-  const TapeView<Real> tape = graph.tape.view();
-  std::vector<int> kind(tape.values.size(), 0);  // 0 constant, 1 uniform, 2 varying
-  for (Id id : graph.parameters) kind[id] = 1;
-  for (Id id : graph.inputs) kind[id] = 2;
-  for (const OpRecord& record : tape.ops)
-    for (std::uint32_t j = 0; j < outputs_of(record); ++j)
-      for (Id id : operands_of(tape, record)) kind[record.out + j] = std::max(kind[record.out + j], kind[id]);
-  std::vector<Id> varying;
-  for (Id id : graph.outputs)
-    if (kind[id] != 1) varying.push_back(id);
-  return varying;
-}
 
 template <class Real>
 void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, const Way<Real>& way, Random& random,

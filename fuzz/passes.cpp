@@ -1,0 +1,63 @@
+// The compile passes: a tape made of the bytes, evaluated as it is and as a program, saved and loaded too. Bits must agree.
+#include "fuzz/bytes.hpp"
+#include "tests/program/program_file.hpp"
+#include "tests/program/random_tape.hpp"
+#include "tests/same_bits.hpp"
+#include "wengert/replay.hpp"
+
+namespace wengert::fuzz {
+namespace {
+
+template <class Real>
+void compare(Bytes& bytes) {
+  test::RandomTape<Real> graph = test::random_tape<Real>(bytes, bytes.below(120), 0.2, bytes.chance(0.4));
+  graph.tape.set_zero_rule(bytes.chance(0.3) ? ZeroRule::ieee : ZeroRule::exact);
+  std::vector<Id> differentiated;
+  for (Id id : graph.inputs)
+    if (bytes.chance(0.8)) differentiated.push_back(id);
+  const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs), CompileOptions{differentiated});
+  const std::vector<Id> varying = test::varying_outputs(graph);
+  const std::size_t samples = 1 + bytes.below(9), n = graph.inputs.size(), m = varying.size(),
+                    d = differentiated.size();
+  require(program.outputs() == m, "a wrong number of outputs");
+
+  std::vector<Real> x(samples * n), weights(samples * m), parameters;
+  for (Real& number : x) number = test::some_number<Real>(bytes, 0.2);
+  for (Real& number : weights) number = test::some_number<Real>(bytes, 0.2);
+  for (Id id : graph.parameters) {
+    parameters.push_back(test::some_number<Real>(bytes, 0.2));
+    graph.tape.set_input(id, parameters.back());
+  }
+  const std::size_t lanes = bytes.below(5);
+  for (const Program<Real>& one : {program, test::loaded<Real>(test::saved(program))}) {
+    Replay<Real> replay(one, {"scalar", 1, lanes, {}});
+    replay.set_parameters(parameters);
+    std::vector<Real> values(samples * m), alone(samples * m), gradients(samples * d);
+    replay.vjp(samples, rows<const Real>(x.data(), n), rows<const Real>(weights.data(), m), rows(values.data(), m),
+               rows(gradients.data(), d));
+    replay.values(samples, rows<const Real>(x.data(), n), rows(alone.data(), m));
+    for (std::size_t e = 0; e < samples; ++e) {
+      for (std::size_t i = 0; i < n; ++i) graph.tape.set_input(graph.inputs[i], x[e * n + i]);
+      std::vector<Seed<Real>> seeds;
+      for (std::size_t k = 0; k < m; ++k) seeds.push_back({varying[k], weights[e * m + k]});
+      graph.tape.forward();
+      graph.tape.backward(seeds);
+      for (std::size_t k = 0; k < m; ++k) {
+        require(test::same_bits(values[e * m + k], graph.tape.value(varying[k])), "an output");
+        require(test::same_bits(alone[e * m + k], graph.tape.value(varying[k])), "a value");
+      }
+      for (std::size_t k = 0; k < d; ++k)
+        require(test::same_bits(gradients[e * d + k], graph.tape.grad(differentiated[k])), "a gradient");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wengert::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  wengert::fuzz::Bytes bytes(data, size);
+  if (bytes.chance(0.5)) wengert::fuzz::compare<double>(bytes);
+  else wengert::fuzz::compare<float>(bytes);
+  return 0;
+}

@@ -56,6 +56,7 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       uniform_(data_, single_table<Real>()),
       reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
       report_departures_(options.report_departures),
+      budget_(options.budget),
       departures_(options.threads ? options.threads : available_cores()),
       engine_(parse_engine(options.engine)) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
@@ -68,7 +69,7 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
     lanes_ = std::max(lanes_, native_lanes(data_.gradient.slots, sizeof(Real)));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
-  if (threads > 1 && !parallel_for_) pool_ = std::make_unique<WorkerPool>(threads);
+  if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));
   bind(many_, *backend.instructions);
   bind(dual_, *backend.dual_instructions);
   bind(single_, single_table<Real>());
@@ -79,6 +80,26 @@ void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& ta
   codes.values = BoundCode<Real>(data_.values_code, table);
   codes.forward = BoundCode<Real>(data_.forward, table);
   codes.backward = BoundCode<Real>(data_.backward, table);
+}
+
+template <class Real>
+void Machine<Real>::stay_within_budget(const plan::Layout<Real>& layout, std::size_t width, bool dual,
+                                       std::size_t workers) const {
+  const std::size_t block =
+      (layout.slots * width * (dual ? 2 : 1) + data_.longest_list * 2 * (width == 1 ? 1 : vector_)) * sizeof(Real);
+  std::size_t bytes = 0;
+  for (std::size_t w = 0; w < workers_.size(); ++w) bytes += std::max(workers_[w].bytes(), w < workers ? block : 0);
+  if (bytes > budget_)
+    throw Error(ErrorCode::out_of_memory, "a replay needs workspaces of " + std::to_string(bytes) +
+                                              " bytes, and its budget is " + std::to_string(budget_) +
+                                              " bytes; ask for fewer lanes or threads");
+}
+
+template <class Real>
+void Machine<Real>::bad_chunk(unsigned worker, std::size_t end) const {
+  throw Error(ErrorCode::bad_argument, "parallel_for calls its body with chunk " + std::to_string(worker) + " up to " +
+                                           std::to_string(end) + ": chunks are below " +
+                                           std::to_string(workers_.size()) + ", and no part reaches past the count");
 }
 
 template <class Real>

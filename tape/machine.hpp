@@ -1,6 +1,9 @@
 // What is behind a Replay: a program bound to an instruction set, the workspaces of its threads, and the loop over blocks.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,17 +110,22 @@ class Machine {
     return std::min(most, (lanes + vector_ - 1) / vector_ * vector_);
   }
 
+  /// Throws out_of_memory if `workers` blocks of that kind would take more than the budget.
+  void stay_within_budget(const plan::Layout<Real>& layout, std::size_t width, bool dual, std::size_t workers) const;
+  [[noreturn]] void bad_chunk(unsigned worker, std::size_t end) const;
+
   Program<Real> program_;
   const plan::ProgramData<Real>& data_;
   Isa isa_;
   std::size_t vector_, lanes_;
   std::vector<Workspace<Real>> workers_;
-  std::unique_ptr<WorkerPool> pool_;
+  std::unique_ptr<WorkerPool, WorkerPool::End> pool_;
   ParallelFor parallel_for_;
   Codes many_, single_, dual_;
   UniformSide<Real> uniform_;
   Reduction<Real> reduction_;
   bool report_departures_;
+  std::size_t budget_;
   Departures departures_;
   Engine engine_;
   std::unique_ptr<NativeRunner<Real>> native_[2];  // made when first wanted
@@ -154,6 +162,7 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
     body(block);
   };
   const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
+    if (worker >= workers_.size() || end > (lanes - 1) / piece + 1) bad_chunk(worker, end);
     for (std::size_t k = begin; k < end; ++k)
       for (std::size_t first = k * piece, stop = std::min(first + piece, lanes); first < stop; first += width) {
         const std::size_t count = std::min(width, stop - first);
@@ -161,9 +170,16 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
       }
   };
   const std::size_t pieces = (lanes - 1) / piece + 1;
-  if (workers_.size() == 1 || pieces == 1) chunk(0, 0, pieces);
-  else if (parallel_for_) parallel_for_(pieces, chunk);
-  else pool_->run(pieces, chunk);
+  const bool together = workers_.size() != 1 && pieces != 1;
+  if (budget_ != std::numeric_limits<std::size_t>::max())
+    stay_within_budget(layout, alone ? 1 : width, dual,
+                       !together       ? 1
+                       : parallel_for_ ? workers_.size()
+                                       : std::min(workers_.size(), pieces));
+  // By reference: a std::function of its own would be an allocation.
+  if (!together) chunk(0, 0, pieces);
+  else if (parallel_for_) parallel_for_(pieces, std::ref(chunk));
+  else pool_->run(pieces, std::ref(chunk));
 }
 
 extern template class Machine<double>;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "kernels/dispatch.hpp"
 #include "tape/guards.hpp"
@@ -24,6 +25,17 @@ auto with_memory_for(const char* what, Do act) {
     fail(ErrorCode::out_of_memory, std::string("no memory for ") + what + "; the tape is as it was before the call");
   }
 }
+
+/// Whether the backward of an n-ary op works in scratch(i) (ops.def).
+constexpr bool works_in_scratch(Op op) {
+  switch (op) {
+#define WENGERT_OPN(name, outputs, forward, backward, ...) \
+  case Op::name: return std::string_view(#backward).find("scratch(") != std::string_view::npos;
+#include "wengert/ops.def"
+    default: return false;
+  }
+}
+static_assert(works_in_scratch(Op::prod) && !works_in_scratch(Op::sum));
 
 template <class T>
 std::size_t used(const detail::Array<T>& v) {
@@ -77,6 +89,19 @@ void NaiveTape<Real>::stale(Id id) const {
 }
 
 template <class Real>
+template <class T>
+void NaiveTape<Real>::make_room(detail::Array<T>& array, std::size_t extra) {
+  if (extra <= array.capacity() - array.size()) return;
+  if (budget_ == SIZE_MAX) return array.make_room(extra);
+  const std::size_t others = statistics().bytes_reserved - reserved(array), need = (array.size() + extra) * sizeof(T);
+  if (others > budget_ || need > budget_ - others)
+    fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(need) + " bytes beside " +
+                                       std::to_string(others) + " of the others, and the tape's budget is " +
+                                       std::to_string(budget_) + " bytes; the tape is as it was before the call");
+  array.make_room(extra, (budget_ - others) / sizeof(T));
+}
+
+template <class Real>
 void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::size_t operands) {
   if (variables > no_id - values_.size())
     fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(values_.size()) + " variables and is asked for " +
@@ -84,15 +109,15 @@ void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::siz
   if (operands > no_id - operands_.size())
     fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(operands_.size()) + " operands and is asked for " +
                                     std::to_string(operands) + " more; places in the operand array are 32 bits");
-  values_.make_room(variables);
-  ops_.make_room(ops);
-  operands_.make_room(operands);
+  make_room(values_, variables);
+  make_room(ops_, ops);
+  make_room(operands_, operands);
 }
 
 template <class Real>
 Id NaiveTape<Real>::variable(Real value, detail::Array<Id>& list) {
   if (values_.full()) make_room(1, 0, 0);
-  list.make_room(1);
+  make_room(list, 1);
   const Id id = static_cast<Id>(values_.size());
   values_.push(value);
   list.push(id);
@@ -106,7 +131,7 @@ Id NaiveTape<Real>::input(Real value) {
 
 template <class Real>
 Id NaiveTape<Real>::parameter(Real value) {
-  parameters_.make_room(1);
+  make_room(parameters_, 1);
   const Id id = input(value);
   parameters_.push(id);
   return id;
@@ -187,8 +212,8 @@ Id NaiveTape<Real>::append_n(Op op, std::uint32_t n) {
   if (outputs == 0)
     fail(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(n) + " operands");
   make_room(outputs, 1, 0);
-  if (n > longest_) {
-    scratch_.make_room(n - scratch_.size());
+  if (n > longest_ && works_in_scratch(op)) {
+    make_room(scratch_, n - scratch_.size());
     scratch_.extend(n - scratch_.size());
     longest_ = n;
   }
@@ -260,13 +285,13 @@ void NaiveTape<Real>::guard(Id condition, const char* file, std::uint32_t line) 
 template <class Real>
 void NaiveTape<Real>::guard(const Guard& guard) {
   check(guard.condition);
-  guards_.make_room(1);
+  make_room(guards_, 1);
   guards_.push(guard);
 }
 
 template <class Real>
 bool NaiveTape<Real>::compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line) {
-  guards_.make_room(1);
+  make_room(guards_, 1);
   guards_.push({append(op, Real(outcome ? 1 : 0), a, b, a), outcome, line, file});
   return outcome;
 }
@@ -293,7 +318,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
     check(seed.id);
     last = std::max(last, seed.id);
   }
-  if (adjoints_.size() < values_.size()) adjoints_.make_room(values_.size() - adjoints_.size());
+  if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
   std::vector<std::uint8_t> visit;
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
   const OpRecord* end = ops_.end();
@@ -392,7 +417,7 @@ template <class Real>
 void NaiveTape<Real>::reserve(std::size_t variables, std::size_t ops, std::size_t operands) {
   make_room(variables > values_.size() ? variables - values_.size() : 0, ops > ops_.size() ? ops - ops_.size() : 0,
             operands > operands_.size() ? operands - operands_.size() : 0);
-  if (variables > adjoints_.size()) adjoints_.make_room(variables - adjoints_.size());
+  if (variables > adjoints_.size()) make_room(adjoints_, variables - adjoints_.size());
 }
 
 template <class Real>

@@ -400,7 +400,7 @@ auto from_file(const std::string& path, Read read) {
 }
 
 template <class Real>
-std::string file_of(const plan::ProgramData<Real>& data) {
+std::string file_of(const plan::ProgramData<Real>& data) try {
   Writer body;
   write_body(body, data.zero_rule, data.source);
   Writer file;
@@ -411,6 +411,9 @@ std::string file_of(const plan::ProgramData<Real>& data) {
   file.append(body.bytes());
   file.put(checksum(file.bytes()));
   return file.bytes();
+} catch (const std::bad_alloc&) {
+  throw Error(ErrorCode::out_of_memory,
+              "no memory to write down a program of " + number(data.source.bytes()) + " bytes");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tape/worker_pool.hpp"
 
+#include <unistd.h>
+
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,7 +23,7 @@ void pause() {
 
 }  // namespace
 
-WorkerPool::WorkerPool(unsigned threads) : threads_(threads) {
+WorkerPool::WorkerPool(unsigned threads) : threads_(threads), process_(getpid()) {
   if (threads == 0) throw Error(ErrorCode::bad_argument, "a worker pool of 0 threads; it takes at least 1, the caller");
   if (threads > available_cores()) spin_time_ = std::chrono::microseconds(0);
   failures_.resize(threads);
@@ -33,6 +35,8 @@ WorkerPool::WorkerPool(unsigned threads) : threads_(threads) {
                                             std::to_string(threads) + " threads: " + error.what());
   }
 }
+
+bool WorkerPool::elsewhere() const { return threads_ > 1 && process_ != getpid(); }
 
 template <class Done>
 bool WorkerPool::spin(Done done) const {
@@ -85,7 +89,7 @@ void WorkerPool::run(std::size_t count, const Body& body) {
     }
   };
 
-  if (threads_ == 1 || taken_.exchange(true, std::memory_order_acquire)) {
+  if (threads_ == 1 || elsewhere() || taken_.exchange(true, std::memory_order_acquire)) {
     for (unsigned worker = 0; worker < threads_; ++worker) attempt(worker);
     if (failure) std::rethrow_exception(failure);
     return;

@@ -30,10 +30,19 @@ class WorkerPool {
 
   unsigned threads() const { return threads_; }
 
+  /// Ends a pool. In a process that was forked off, where only the thread that forked goes on, it is let go instead: there is
+  /// nobody to wait for, and what the others held is held for ever.
+  struct End {
+    void operator()(WorkerPool* pool) const {
+      if (!pool->elsewhere()) delete pool;
+    }
+  };
+
   /// Cuts 0..count into one chunk per thread, always the same ones, and runs `body` on each that isn't empty; worker is
   /// the number of the chunk, below threads(). Returns when all are done. What a body throws is thrown here, that of the
   /// lowest chunk if several do; the other chunks still finish.
-  /// May be called from several threads, and from within a body: while the pool is taken, a caller does all its chunks itself.
+  /// May be called from several threads, and from within a body: while the pool is taken, a caller does all its chunks itself;
+  /// so does one in a process forked off from that of the threads.
   void run(std::size_t count, const Body& body);
 
  private:
@@ -41,6 +50,8 @@ class WorkerPool {
     std::size_t count = 0;
     const Body* body = nullptr;
   };
+  /// Whether the threads belong to another process.
+  bool elsewhere() const;
   void work(std::stop_token stop, unsigned worker);
   void run_chunk(const Job& job, unsigned worker);
   template <class Done>
@@ -50,6 +61,7 @@ class WorkerPool {
   // as long as a sleep could cost before they go to sleep. Not when there are fewer cores than threads.
   std::chrono::microseconds spin_time_{50};
   unsigned threads_;
+  long process_;
   Job job_;
   std::atomic<std::uint64_t> generation_{0};  // of jobs; a change is the start signal
   std::atomic<unsigned> remaining_{0};        // workers that haven't finished the job

@@ -59,10 +59,10 @@ class Array {
   T& back() noexcept { return end_[-1]; }
   const T& back() const noexcept { return end_[-1]; }
 
-  /// Room for `extra` more. Throws out_of_memory; all is then as before.
-  void make_room(std::size_t extra) {
+  /// Room for `extra` more, and of what it takes ahead not past `most` in all. Throws out_of_memory; all is then as before.
+  void make_room(std::size_t extra, std::size_t most = UINT32_MAX) {
     if (extra > static_cast<std::size_t>(limit_ - end_)) [[unlikely]]
-      grow(extra);
+      grow(extra, most);
   }
   /// There must be room.
   void push(const T& x) noexcept { ::new (static_cast<void*>(end_++)) T(x); }
@@ -78,9 +78,10 @@ class Array {
     std::swap(limit_, other.limit_);
   }
 
-  void grow(std::size_t extra) {
+  void grow(std::size_t extra, std::size_t ahead) {
     constexpr std::size_t most = UINT32_MAX;
-    const std::size_t used = size(), need = used + extra, wanted = std::max(need, std::min(used + used / 2, most));
+    const std::size_t used = size(), need = used + extra,
+                      wanted = std::max(need, std::min({used + used / 2, most, ahead}));
     T* const fresh =
         need < extra || wanted > most ? nullptr : static_cast<T*>(::operator new(wanted * sizeof(T), std::nothrow));
     if (!fresh) no_room(std::max(wanted, extra), sizeof(T));

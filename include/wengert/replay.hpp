@@ -49,7 +49,8 @@ Samples<T> columns(T* data, std::size_t stride) {
 }
 
 /// Runs body(chunk, begin, end) on parts of 0..count that cover it, each once; chunks are below `threads` and no two bodies
-/// of one chunk run at a time. Returns when all are done.
+/// of one chunk run at a time. Returns when all are done; also when a body throws: that exception, or any other, comes out of
+/// the call of the Replay that it ran for, which is as good as before; what that call wrote is unspecified.
 using ParallelFor = std::function<void(
     std::size_t count, const std::function<void(unsigned chunk, std::size_t begin, std::size_t end)>& body)>;
 
@@ -65,6 +66,9 @@ struct ReplayOptions {
   /// with several samples, for values, gradient and vjp; "auto": that, once there were enough samples to pay for it. Where
   /// native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
+  /// Bytes that the workspaces of its blocks may take (bytes()). What would take more is refused before it is allocated, with
+  /// out_of_memory and the number of bytes: fewer lanes or threads take less.
+  std::size_t budget = std::numeric_limits<std::size_t>::max();
 };
 
 /// A sample that leaves the recorded path, and the first guard that came out otherwise there (Program::guard).
@@ -92,7 +96,8 @@ struct Compressed;
 /// unspecified. With ReplayOptions::report_departures it doesn't throw: results of the samples in `departures()` are of no use,
 /// those of all others are as always (not so where samples are summed: wengert/program.hpp).
 ///
-/// One thread at a time per Replay; any number of them share a Program. The first call with a kind of result allocates the
+/// One thread at a time per Replay; any number of them share a Program. In a process that is forked off, its threads are not
+/// there: it does all on the one that calls. The first call with a kind of result allocates the
 /// workspace; later ones allocate nothing.
 template <class Real>
 class WENGERT_API Replay {

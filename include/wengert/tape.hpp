@@ -206,6 +206,11 @@ class WENGERT_API NaiveTape {
   /// Forgets everything, keeps the memory.
   void clear();
 
+  /// How many bytes its arrays may take (statistics().bytes_reserved); none of them grows past that: what would is refused
+  /// before it is allocated, with out_of_memory and the number of bytes. While an array grows, its old place is held too.
+  void set_budget(std::size_t bytes) { budget_ = bytes; }
+  std::size_t budget() const { return budget_; }
+
   void set_zero_rule(ZeroRule rule) { zero_rule_ = rule; }
   ZeroRule zero_rule() const { return zero_rule_; }
 
@@ -270,6 +275,8 @@ class WENGERT_API NaiveTape {
   }
   void truncate(const Mark& mark);
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
+  template <class T>
+  void make_room(detail::Array<T>& array, std::size_t extra);
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c) const;
 
   const kernels::Backend<Real>* backend_;
@@ -277,9 +284,10 @@ class WENGERT_API NaiveTape {
   detail::Array<OpRecord> ops_;
   detail::Array<Id> operands_, inputs_, constants_, parameters_;
   detail::Array<Guard> guards_;
-  std::size_t longest_ = 0;  // operand list so far: the room an n-ary op's backward may need
+  std::size_t longest_ = 0;  // operand list so far whose op works in scratch: the room its backward needs
   detail::Array<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
+  std::size_t budget_ = SIZE_MAX;
 
   detail::Labels labels_;
   detail::Epochs epochs_;

@@ -1,0 +1,259 @@
+// The k-th allocation fails, for every k: what was called says so, and everything is as it was before the call.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/memory/allocations.hpp"
+#include "tests/same_bits.hpp"
+#include "wengert/wengert.hpp"
+
+namespace wengert::test {
+namespace {
+
+/// All that can be seen of a tape.
+struct Seen {
+  std::vector<std::size_t> sizes;
+  std::vector<std::uint64_t> numbers;
+  std::string labels;
+  bool operator==(const Seen&) const = default;
+};
+
+Seen look_at(const NaiveTape<double>& tape) {
+  const TapeStatistics n = tape.statistics();
+  Seen seen{{n.variables, n.ops, n.operands, n.inputs, n.constants, n.guards, tape.view().parameters.size()}, {}, {}};
+  for (Id id = 0; id < tape.size(); ++id) {
+    seen.numbers.push_back(bits_of(tape.value(id)));
+    seen.numbers.push_back(bits_of(tape.grad(id)));
+    seen.labels += tape.label(id) + ";";
+  }
+  return seen;
+}
+
+/// A bit of everything. Each copy of it has no room to spare: whatever is recorded next allocates.
+const NaiveTape<double>& some_tape() {
+  static const NaiveTape<double> tape = [] {
+    NaiveTape<double> t;
+    const Id x = t.input(1), y = t.input(2), p = t.parameter(0.5), c = t.constant(3);
+    const Scope scope(t, "a scope with a name that is not a short string");
+    const Id s = t.softmax(std::vector<Id>{x, y, p, c}), f = t.fma(s, y, t.max(s + 1, c));
+    t.guard(t.lt(x, y));
+    t.label(f, "a name that is longer than a short string is");
+    t.backward(f);
+    return t;
+  }();
+  return tape;
+}
+
+/// Whether it failed for want of memory; nothing else may go wrong.
+bool fails(const std::function<void()>& act) {
+  try {
+    act();
+    return false;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+  } catch (const std::bad_alloc&) {  // of a message about it, or of what is returned
+  }
+  return true;
+}
+
+/// `act` on a fresh object with each of its allocations failing in turn; `same` looks at what is left where it failed.
+template <class Make, class Act, class Same>
+void each_failure(const std::string& what, Make make, Act act, Same same) {
+  for (const bool on : {false, true})
+    for (std::size_t k = 0;; ++k) {
+      auto object = make();
+      bool failed = false;
+      std::string other;
+      const std::function<void()> call = [&] { act(object); };
+      fail_at(k, on);
+      try {
+        failed = fails(call);
+      } catch (const std::exception& error) {
+        stop_failing();
+        other = error.what();
+      }
+      const bool any = stop_failing();
+      BOOST_TEST_REQUIRE(other == "", what << ", allocation " << k << ": " << other);
+      if (failed) {
+        BOOST_TEST_REQUIRE(any, what << " says it has no memory, and none was refused");
+        same(object, what + ", allocation " + std::to_string(k));
+        BOOST_TEST_REQUIRE(!fails(call), what << ": not even the second time");
+      }
+      if (!any) {
+        BOOST_TEST_REQUIRE(k < 100000u);
+        break;
+      }
+    }
+}
+
+template <class Act>
+void each_failure_on_a_tape(const std::string& what, Act act) {
+  const Seen before = look_at(some_tape());
+  Seen after;
+  {
+    NaiveTape<double> tape = some_tape();
+    act(tape);
+    after = look_at(tape);
+  }
+  each_failure(
+      what, [] { return some_tape(); }, act,
+      [&](const NaiveTape<double>& tape, const std::string& where) {
+        BOOST_TEST_REQUIRE((look_at(tape) == before), where << ": the tape has changed");
+      });
+  // And once memory is back, the call does what it always does.
+  NaiveTape<double> tape = some_tape();
+  fail_at(0, false);
+  (void)fails([&] { act(tape); });
+  stop_failing();
+  if (look_at(tape) == before) act(tape);
+  BOOST_TEST((look_at(tape) == after), what);
+}
+
+/// Takes everything. (A stream of the standard library would take the failure for its own.)
+struct Nowhere : std::streambuf {
+  int overflow(int c) override { return c; }
+  std::streamsize xsputn(const char*, std::streamsize n) override { return n; }
+};
+
+const Program<double>& some_program() {
+  static const Program<double> program = compile(some_tape(), Id(9));
+  return program;
+}
+
+/// Values and gradients at five points.
+std::vector<double> run(Replay<double>& replay) {
+  static const double points[10] = {1, 2, 0.5, 3, -1, 0.25, 1.5, 2.5, 0, 1};
+  static std::vector<double> out(15);  // not an allocation of the replay's
+  replay.gradient(5, rows(points, 2), rows(out.data(), 1), rows(out.data() + 5, 2));
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(failing_allocations)
+
+BOOST_AUTO_TEST_CASE(recording) {
+  static const std::vector<Id> list(100, Id(1));
+  each_failure_on_a_tape("input", [](auto& t) { t.input(4); });
+  each_failure_on_a_tape("parameter", [](auto& t) { t.parameter(4); });
+  each_failure_on_a_tape("constant", [](auto& t) { t.constant(4); });
+  each_failure_on_a_tape("shared_constant", [](auto& t) { t.shared_constant(4); });
+  each_failure_on_a_tape("exp", [](auto& t) { t.exp(0); });
+  each_failure_on_a_tape("max", [](auto& t) { t.max(0, 3); });
+  each_failure_on_a_tape("fma", [](auto& t) { t.fma(0, 1, 2); });
+  each_failure_on_a_tape("sum", [](auto& t) { t.sum(list); });
+  each_failure_on_a_tape("softmax", [](auto& t) { t.softmax(list); });
+  each_failure_on_a_tape("guard", [](auto& t) { t.guard(Id(0)); });
+  each_failure_on_a_tape("reserve", [](auto& t) { t.reserve(1000, 1000, 1000); });
+  each_failure_on_a_tape("label", [](auto& t) { t.label(0, "a label that is not short, and so is on the heap"); });
+  each_failure_on_a_tape("rewind", [](auto& t) {
+    if (t.size() > 5) t.rewind({4, 0, 0, 3, 1, 1, 0});
+  });
+  each_failure_on_a_tape("forward", [](auto& t) { t.forward(); });
+  each_failure_on_a_tape("backward", [](auto& t) {
+    const Seed<double> seed{8, 2};
+    t.backward(std::span(&seed, 1));
+  });
+  each_failure_on_a_tape("scope",
+                         [](auto& t) { const Scope scope(t, "a scope that is not short either, on the heap"); });
+}
+
+BOOST_AUTO_TEST_CASE(sweeps_that_visit_some_ops) {
+  each_failure(
+      "backward, ieee",
+      [] {
+        NaiveTape<double> tape = some_tape();
+        tape.set_zero_rule(ZeroRule::ieee);
+        return tape;
+      },
+      [](NaiveTape<double>& tape) { tape.backward(8); },
+      [before = look_at(some_tape())](const NaiveTape<double>& tape, const std::string& where) {
+        BOOST_TEST_REQUIRE((look_at(tape) == before), where);
+      });
+}
+
+BOOST_AUTO_TEST_CASE(recording_by_vars) {
+  // Several calls: what was recorded before the one that failed stays.
+  each_failure(
+      "Var", [] { return some_tape(); },
+      [](NaiveTape<double>& tape) {
+        const Var<double> x(tape, 0), y(tape, 1);
+        const std::vector<Var<double>> list = {x, y, x * y + 2.5};
+        if (sum(softmax(list)) < exp(x)) backward(x / y);
+      },
+      [](NaiveTape<double>& tape, const std::string& where) {
+        tape.rewind(some_tape().mark());
+        tape.backward(9);  // as in some_tape
+        BOOST_TEST_REQUIRE((look_at(tape) == look_at(some_tape())), where);
+      });
+}
+
+BOOST_AUTO_TEST_CASE(copies) {
+  each_failure(
+      "copy", [] { return some_tape(); },
+      [](NaiveTape<double>& tape) {
+        NaiveTape<double> copy = tape;
+        tape = std::move(copy);
+      },
+      [before = look_at(some_tape())](const NaiveTape<double>& tape, const std::string& where) {
+        BOOST_TEST_REQUIRE((look_at(tape) == before), where);
+      });
+}
+
+BOOST_AUTO_TEST_CASE(compiling_saving_loading) {
+  std::ostringstream stream;
+  some_program().save(stream);
+  const std::string file = stream.str();
+  const auto unchanged = [&](const Program<double>& program, const std::string& where) {
+    std::ostringstream again;
+    program.save(again);
+    BOOST_TEST_REQUIRE((again.str() == file), where);
+  };
+  const auto make = [] { return some_program(); };
+  each_failure(
+      "compile", make, [](Program<double>& program) { program = compile(some_tape(), Id(9)); }, unchanged);
+  each_failure(
+      "save", make,
+      [](const Program<double>& program) {
+        Nowhere nowhere;
+        std::ostream to(&nowhere);
+        program.save(to);
+      },
+      unchanged);
+  each_failure(
+      "load", make, [&](Program<double>& program) { program = load_program<double>(std::as_bytes(std::span(file))); },
+      unchanged);
+  each_failure(
+      "dot", make, [](const Program<double>& program) { dot(program); }, unchanged);
+  const double point[2] = {1, 2};
+  each_failure(
+      "diagnose", make, [&](const Program<double>& program) { diagnose(program, 1, rows(point, 2)); }, unchanged);
+  each_failure(
+      "check_gradient", make, [&](const Program<double>& program) { check_gradient(program, 1, rows(point, 2)); },
+      unchanged);
+}
+
+BOOST_AUTO_TEST_CASE(replays) {
+  ReplayOptions options;
+  options.isa = "scalar";
+  options.report_departures = true;
+  Replay<double> always(some_program(), options);
+  const std::vector<double> expected = run(always);
+  each_failure(
+      "Replay", [] { return 0; }, [&](int) { Replay<double> replay(some_program(), options); },
+      [](int, const std::string&) {});
+  each_failure(
+      "Replay::gradient", [&] { return Replay<double>(some_program(), options); },
+      [](Replay<double>& replay) { (void)run(replay); },
+      [&](Replay<double>& replay, const std::string& where) {
+        const std::vector<double> now = run(replay);
+        for (std::size_t k = 0; k < now.size(); ++k) BOOST_TEST_REQUIRE(same_bits(now[k], expected[k]), where);
+      });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace wengert::test

@@ -1,0 +1,191 @@
+// How much memory there is in use, and when: growth, budgets, replays that allocate once.
+#include <boost/test/unit_test.hpp>
+#include <ctime>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bench/workload.hpp"
+#include "tests/memory/allocations.hpp"
+#include "wengert/wengert.hpp"
+
+namespace wengert::test {
+namespace {
+
+/// A workload on a tape that wasn't told how large it will be.
+Id record(NaiveTape<double>& tape, const char* name, std::size_t ops) {
+  bench::WorkloadOptions options;
+  options.ops = ops;
+  const bench::Workload workload = bench::make_workload(name, options);
+  std::vector<Id> inputs;
+  for (std::size_t i = 0; i < workload.inputs; ++i) inputs.push_back(tape.input());
+  return workload.build(tape, std::span<const Id>(inputs));
+}
+
+auto out_of_memory(const std::string& part) {
+  return [part](const Error& error) {
+    return error.code() == ErrorCode::out_of_memory && std::string_view(error.what()).find(part) != std::string::npos;
+  };
+}
+
+/// A function with a parameter and a sum over the samples.
+Program<double> summed() {
+  NaiveTape<double> tape;
+  const Id p = tape.parameter(2), x = tape.input(1);
+  return compile(tape, tape.square(tape.sum_samples(tape.sin(tape.mul(p, x)))));
+}
+Program<double> plain() {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1), y = tape.input(2);
+  return compile(tape, tape.mul(tape.exp(x), tape.softplus(tape.mul(x, y))));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(growth)
+
+BOOST_AUTO_TEST_CASE(a_growing_tape) {
+  for (const char* const name : {"west", "dag"}) {
+    std::size_t bytes[2];
+    for (const std::size_t ops : {100'000, 1'000'000}) {
+      NaiveTape<double> tape;
+      watch();
+      std::size_t workload = 0;  // what making the workload itself took is not the tape's
+      {
+        bench::WorkloadOptions options;
+        options.ops = ops;
+        bench::make_workload(name, options);
+        workload = watched().peak;
+      }
+      watch();
+      record(tape, name, ops);
+      const std::size_t recording = watched().peak;
+      const TapeStatistics s = tape.statistics();
+      bytes[ops == 1'000'000] = s.bytes_in_use;
+      // `west` keeps a list of its nodes while it builds, of 4 bytes each and twice that while it grows.
+      const std::size_t list = 12 * s.variables;
+      BOOST_TEST(static_cast<double>(recording) <= 2.5 * static_cast<double>(s.bytes_in_use + workload + list),
+                 name << ": peak " << recording << " of " << s.bytes_in_use);
+      watch();
+      tape.backward(static_cast<Id>(tape.size() - 1));
+      const TapeStatistics both = tape.statistics();
+      BOOST_TEST(static_cast<double>(both.bytes_reserved) <= 1.5 * static_cast<double>(both.bytes_in_use));
+      BOOST_TEST(static_cast<double>(both.bytes_in_use) <= 40.0 * static_cast<double>(both.variables),
+                 name << ": " << static_cast<double>(both.bytes_in_use) / static_cast<double>(both.variables));
+    }
+    BOOST_TEST(bytes[1] < 11 * bytes[0], name);
+    BOOST_TEST(bytes[1] > 9 * bytes[0], name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(compiling_takes_linear_time_and_memory) {
+  for (const char* const name : {"west", "dag"}) {
+    double seconds[2] = {1e9, 1e9}, peak[2];
+    for (int large = 0; large < 2; ++large) {
+      NaiveTape<double> tape;
+      const Id f = record(tape, name, large ? 200'000 : 25'000);
+      for (int again = 0; again < 3; ++again) {
+        watch();
+        const std::clock_t start = std::clock();
+        compile(tape, f);
+        seconds[large] = std::min(seconds[large], static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+        peak[large] = static_cast<double>(watched().peak);
+      }
+    }
+    BOOST_TEST(peak[1] < 8 * 1.3 * peak[0], name << ": " << peak[0] << " and " << peak[1] << " bytes");
+    // 8 times the ops. Quadratic would be 64 times the time; caches and other processes make 8 up to 20.
+    BOOST_TEST(seconds[1] < 32 * seconds[0] + 0.05, name << ": " << seconds[0] << " and " << seconds[1] << " s");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(replays_allocate_once) {
+  for (const Program<double>& program : {plain(), summed()})
+    for (const unsigned threads : {1u, 3u})
+      for (const std::size_t samples : {1, 7, 3000}) {
+        const std::size_t n = program.inputs(), m = program.outputs();
+        std::vector<double> x(samples * n, 0.5), y(samples * m), g(samples * n), h(samples * n * n);
+        Replay<double> replay(program, {"auto", threads, 0, {}});
+        const std::vector<double> parameters(program.parameters(), 0.25);
+        const auto all = [&] {
+          replay.set_parameters(parameters);
+          replay.values(samples, rows(x.data(), n), rows(y.data(), m));
+          replay.gradient(samples, rows(x.data(), n), rows(y.data(), m), rows(g.data(), n));
+          if (program.parameters() != 0) return;
+          replay.jvp(samples, rows(x.data(), n), rows(x.data(), n), {}, rows(y.data(), m));
+          replay.jacobian(samples, rows(x.data(), n), {}, rows(g.data(), n));
+          replay.hvp(samples, rows(x.data(), n), rows(x.data(), n), {}, {}, rows(g.data(), n));
+          replay.hessian(samples, rows(x.data(), n), {}, {}, rows(h.data(), n * n));
+        };
+        all();
+        watch();
+        all();
+        BOOST_TEST(watched().count == 0u, threads << " threads, " << samples << " samples");
+      }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(budgets)
+
+BOOST_AUTO_TEST_CASE(of_a_tape) {
+  NaiveTape<double> tape;
+  Id x = tape.input(1);
+  constexpr std::size_t budget = 100'000;
+  tape.set_budget(budget);
+  BOOST_TEST(tape.budget() == budget);
+  watch();
+  std::size_t ops = 0;
+  try {
+    for (;; ++ops) x = tape.exp(x);
+  } catch (const Error& error) {
+    BOOST_TEST(out_of_memory("the tape's budget is 100000 bytes")(error), error.what());
+  }
+  BOOST_TEST(watched().largest < budget);
+  BOOST_TEST(tape.statistics().bytes_reserved <= budget);
+  BOOST_TEST(tape.statistics().bytes_in_use > budget * 2 / 3);  // all of it is of use
+  BOOST_TEST(tape.statistics().ops == ops);
+  BOOST_CHECK_EXCEPTION(tape.reserve(1'000'000, 0), Error, out_of_memory("8000000 bytes"));
+  BOOST_CHECK_EXCEPTION(tape.backward(x), Error, out_of_memory("bytes beside"));
+  const std::vector<Id> list(20'000, Id(0));
+  BOOST_CHECK_EXCEPTION(tape.sum(list), Error, out_of_memory("bytes beside"));
+  BOOST_TEST(tape.statistics().operands == 0u);
+  BOOST_TEST(watched().largest < budget);
+  tape.set_budget(std::numeric_limits<std::size_t>::max());
+  tape.backward(x);
+  tape.sum(list);
+  BOOST_TEST(tape.statistics().ops == ops + 1);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_replay) {
+  const std::vector<double> x(20'000, 0.5);
+  std::vector<double> y(10'000), g(20'000);
+  const auto run = [&](Replay<double>& replay) {
+    replay.gradient(10'000, rows(x.data(), 2), rows(y.data(), 1), rows(g.data(), 2));
+  };
+  for (const unsigned threads : {1u, 3u}) {
+    ReplayOptions options;
+    options.threads = threads;
+    options.lanes = 64;
+    Replay<double> unlimited(plain(), options);
+    run(unlimited);
+    const std::vector<double> expected = g;
+
+    options.budget = unlimited.bytes();
+    Replay<double> enough(plain(), options);
+    run(enough);
+    BOOST_TEST(enough.bytes() <= options.budget);
+    BOOST_TEST((g == expected));
+
+    options.budget = unlimited.bytes() - 1;
+    Replay<double> little(plain(), options);
+    watch();
+    BOOST_CHECK_EXCEPTION(run(little), Error, out_of_memory(std::to_string(unlimited.bytes()) + " bytes"));
+    BOOST_TEST(little.bytes() == 0u);
+    little.gradient(3, rows(x.data(), 2), {}, rows(g.data(), 2));  // a small block fits
+    BOOST_TEST(g[0] == expected[0]);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace wengert::test

@@ -73,6 +73,8 @@ struct LevelInfo {
   std::function<std::unique_ptr<Level<double>>(const Workload&, const LevelOptions&)> make_f64;
   std::function<std::unique_ptr<Level<float>>(const Workload&, const LevelOptions&)> make_f32;
   bool uses_lanes = false, uses_threads = false;  ///< what LevelOptions has of them matters
+  bool approximate = false;  ///< central differences: their error goes with the value's, and is far above rounding
+  std::string missing = "";  ///< why this build hasn't got it; empty where it has
 };
 
 const std::vector<LevelInfo>& levels();

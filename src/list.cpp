@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bench/level.hpp"
+#include "bench/peers/peers.hpp"
 #include "bench/workload.hpp"
 #include "src/exit_code.hpp"
 #include "src/streams.hpp"
@@ -15,12 +18,20 @@ namespace wengert::command {
 namespace {
 
 std::string levels() {
-  std::size_t title = 0;
-  for (const bench::LevelInfo& level : bench::levels()) title = std::max(title, level.title.size());
+  std::size_t name = 0, title = 0;
+  for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers()})
+    for (const bench::LevelInfo& level : *all) {
+      name = std::max(name, level.name.size());
+      title = std::max(title, level.title.size());
+    }
+  const auto line = [&](const bench::LevelInfo& level, std::string_view note) {
+    return fmt::format("  {:<{}}  {:<{}}  {}{}\n", level.name, name, level.title, title, level.description, note);
+  };
   std::string text = "levels (--levels):\n";
-  for (const bench::LevelInfo& level : bench::levels())
-    text += fmt::format("  {:<10} {:<{}}  {}{}\n", level.name, level.title, title, level.description,
-                        level.ladder ? "" : " (by name only)");
+  for (const bench::LevelInfo& level : bench::levels()) text += line(level, level.ladder ? "" : " (by name only)");
+  text += "\npeers (--peers, or --levels by name):\n";
+  for (const bench::LevelInfo& peer : bench::peers())
+    text += line(peer, peer.missing.empty() ? "" : "; not here: " + peer.missing);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "bench/make_level.hpp"
+#include "bench/peers/peers.hpp"
 #include "kernels/dispatch.hpp"
 #include "src/exit_code.hpp"
 #include "src/numbers.hpp"
@@ -32,14 +33,29 @@ std::vector<const bench::LevelInfo*> find_levels(const std::string& text) {
     refuse(fmt::format("--levels: {}", error.what()));
   }
   for (const std::string& name : names) {
-    const auto at = std::find_if(bench::levels().begin(), bench::levels().end(),
-                                 [&](const bench::LevelInfo& info) { return info.name == name; });
-    if (at == bench::levels().end()) {
-      std::vector<std::string> known;
-      for (const bench::LevelInfo& info : bench::levels()) known.push_back(info.name);
+    const bench::LevelInfo* at = nullptr;
+    std::vector<std::string> known;
+    for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers()})
+      for (const bench::LevelInfo& info : *all) {
+        known.push_back(info.name);
+        if (info.name == name) at = &info;
+      }
+    if (!at)
       refuse(fmt::format("--levels: there is no level '{}'; there are {}, and all", name, fmt::join(known, ", ")));
-    }
-    found.push_back(&*at);
+    found.push_back(at);
+  }
+  return found;
+}
+
+/// The peers that can be had for this workload and precision, but those that are there already.
+std::vector<const bench::LevelInfo*> find_peers(const bench::LadderOptions& options) {
+  std::vector<const bench::LevelInfo*> found;
+  for (const bench::LevelInfo& info : bench::peers()) {
+    if (std::find(options.levels.begin(), options.levels.end(), &info) != options.levels.end()) continue;
+    const bool written = options.f32 ? bool(info.make_f32) : bool(info.make_f64);
+    const std::string why = !info.missing.empty() ? info.missing : written ? "" : "it has no such precision";
+    if (why.empty()) found.push_back(&info);
+    else complain(fmt::format("peer {} is left out: {}", info.name, why));
   }
   return found;
 }
@@ -106,6 +122,7 @@ void add_fixed_selection(CLI::App& app, Selection& s) {
   app.add_option("--levels", s.levels, "levels in the order of the table, or `all`: v0 to the highest v")
       ->type_name("A,B,...")
       ->capture_default_str();
+  app.add_flag("--peers", s.peers, "after the levels, all other tools that are here; see `wengert list`");
   app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")
       ->type_name("NAME")
       ->capture_default_str();
@@ -166,6 +183,10 @@ bench::LadderOptions resolve(const Selection& s) {
   options.workload_options.size = find_sizes(s.size);
   options.workload_options.samples = s.iterations;
   options.iterations = s.iterations;
+  if (s.peers) {
+    const std::vector<const bench::LevelInfo*> peers = find_peers(options);
+    options.levels.insert(options.levels.end(), peers.begin(), peers.end());
+  }
   find_choice("--isa", s.isa, {"auto", "scalar", "avx2", "avx512"});
   parse_isa(s.isa);  // whether this CPU has it
   options.level_options.isa = s.isa;

@@ -64,6 +64,7 @@ std::vector<Selection> grid(const SweepArguments& arguments) {
   for (const bench::WorkloadInfo& info : bench::workloads())
     if (info.name == arguments.one.workload && !info.has_ops) ops.resize(1);
 
+  const std::vector<const bench::LevelInfo*> all = resolve(arguments.one).levels;
   std::vector<Selection> points;
   for (const std::string& precision : precisions)
     for (std::uint64_t count : iterations) {
@@ -72,11 +73,14 @@ std::vector<Selection> grid(const SweepArguments& arguments) {
         if (lanes.size() > 1 && !lanes_go_with(lane_count, precision)) continue;
         for (std::size_t t = 0; t < threads.size(); ++t) {
           std::vector<std::string> levels;
-          for (const bench::LevelInfo* level : resolve(arguments.one).levels)
+          for (const bench::LevelInfo* level : all) {
+            if (arguments.one.peers && precision == "f32" && !level->make_f32) continue;  // a peer without
             if ((first_lanes || level->uses_lanes) && (t == 0 || level->uses_threads)) levels.push_back(level->name);
+          }
           for (std::uint64_t size : ops) {
             if (levels.empty()) continue;
             Selection point = arguments.one;
+            point.peers = false;  // they are among the levels
             point.levels = fmt::format("{}", fmt::join(levels, ","));
             point.ops = size;
             point.iterations = count;

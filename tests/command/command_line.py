@@ -153,6 +153,22 @@ def reports(tap, folder):
     return out
 
 
+def peers(tap):
+    done = run("list", env={"WENGERT_PEERS": "/none"})
+    tap.check("list shows peers, and why one isn't here", expect(*((word in done.stdout, done.stdout) for word in (
+        "peers (--peers", "differences-threads", "not here: jax is not in /none; scripts/peers"))))
+    for precision in ("f64", "f32"):
+        done = run("ladder", *QUICK, "--workload", "expr", "--levels", "v2,v5", "--peers", "--precision", precision, "--csv", "-",
+                   "--quiet", env={"WENGERT_PEERS": "/none"})
+        rows = {row["level"]: row["status"] for row in csv.DictReader(done.stdout.splitlines())}
+        tap.check(f"--peers, {precision}: verified and timed, the others said", expect(
+            (done.returncode == 0, done), (set(rows.values()) == {"complete"}, rows),
+            (list(rows)[:4] == ["v2", "v5", "differences", "differences-threads"], rows),
+            (precision == "f64" or "adolc" not in rows, rows), ("wengert: peer jax is left out: " in done.stderr, done.stderr)))
+    done = run("ladder", *QUICK, "--levels", "v2,jax", "--quiet", env={"WENGERT_PEERS": "/none"})
+    tap.check("a peer by name that isn't here", ends(done, 1, "jax", "/none"))
+
+
 def bad_places(tap, folder, out):
     file = folder / "file"
     file.write_text("mine")
@@ -293,6 +309,7 @@ def main():
     try:
         usage(tap)
         cores(tap)
+        peers(tap)
         out = reports(tap, folder)
         bad_places(tap, folder, out)
         full_disk(tap, folder, out)

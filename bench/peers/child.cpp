@@ -1,0 +1,108 @@
+#include "bench/peers/child.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "wengert/error.hpp"
+
+extern char** environ;
+
+namespace wengert::bench {
+namespace {
+
+[[noreturn]] void cannot(const std::string& what) {
+  throw Error(ErrorCode::unsupported, what + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& command) {
+  int in[2], out[2];
+  if (pipe2(in, O_CLOEXEC) != 0) cannot("no pipe for a peer");
+  if (pipe2(out, O_CLOEXEC) != 0) cannot("no pipe for a peer");
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);  // tools chat there
+  const int error = posix_spawn(&process_, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
+  if (error == 0) return;
+  close(to_);
+  close(from_);
+  errno = error;
+  cannot("can't start " + command[0]);
+}
+
+Child::~Child() {
+  close(to_);
+  close(from_);
+  kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+std::string Child::ask(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t written = write(to_, left.data(), left.size());
+    if (written >= 0) left.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR) throw Error(ErrorCode::unsupported, "the peer's process has ended");
+  }
+  std::size_t end;
+  while ((end = received_.find('\n')) == std::string::npos) {
+    char buffer[4096];
+    const ssize_t count = read(from_, buffer, sizeof buffer);
+    if (count > 0) received_.append(buffer, static_cast<std::size_t>(count));
+    else if (count == 0 || errno != EINTR) throw Error(ErrorCode::unsupported, "the peer's process has ended");
+  }
+  std::string answer = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  if (answer.starts_with("error ")) throw Error(ErrorCode::unsupported, "the peer says: " + answer.substr(6));
+  return answer;
+}
+
+SharedNumbers::SharedNumbers(std::size_t count) : bytes_(count * sizeof(double)) {
+  const char* folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  path_ = std::string(folder) + "/wengert-peer-XXXXXX";
+  const int descriptor = mkostemp(path_.data(), O_CLOEXEC);
+  if (descriptor < 0) cannot("no file for a peer's numbers in " + std::string(folder));
+  void* place = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_)) != 0
+                    ? MAP_FAILED
+                    : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  if (place == MAP_FAILED) {
+    unlink(path_.c_str());
+    throw Error(ErrorCode::out_of_memory, "no " + std::to_string(bytes_) + " bytes for a peer's numbers in " + folder);
+  }
+  data_ = static_cast<double*>(place);
+}
+
+SharedNumbers::~SharedNumbers() {
+  if (!data_) return;
+  munmap(data_, bytes_);
+  unlink(path_.c_str());
+}
+
+void SharedNumbers::swap(SharedNumbers& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+}
+
+}  // namespace wengert::bench

@@ -1,0 +1,51 @@
+// A peer that is another process: lines to its standard input, lines back, and a file that both map for the numbers.
+#pragma once
+
+#include <sys/types.h>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wengert::bench {
+
+class Child {
+ public:
+  /// Throws unsupported if it can't be started.
+  explicit Child(const std::vector<std::string>& command);
+  Child(const Child&) = delete;
+  ~Child();  ///< ends it
+
+  /// Sends a line and returns the one that comes back. Throws unsupported where that begins with "error", or the child ended.
+  std::string ask(std::string_view line);
+
+ private:
+  pid_t process_ = 0;
+  int to_ = -1, from_ = -1;
+  std::string received_;  ///< beyond the last line
+};
+
+/// Memory of so many doubles that another process can map under `path()`; gone with this object.
+class SharedNumbers {
+ public:
+  SharedNumbers() = default;
+  explicit SharedNumbers(std::size_t count);  ///< throws out_of_memory
+  SharedNumbers(SharedNumbers&& other) noexcept { swap(other); }
+  SharedNumbers& operator=(SharedNumbers&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~SharedNumbers();
+
+  double* data() const { return data_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  void swap(SharedNumbers& other) noexcept;
+
+  std::string path_;
+  double* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace wengert::bench

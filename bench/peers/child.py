@@ -1,0 +1,161 @@
+"""A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
+
+    child.py TOOL      jax or casadi
+
+Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
+that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
+number each, then the columns of the other inputs, then one value and one gradient of all); then `run` as often as it takes.
+Answers: `ready`, `mapped`, `done`, or `error` and a line of text.
+"""
+
+import json
+import os
+import sys
+
+import numpy as np
+
+
+def evaluate(graph, x, tool):
+    """The graph's output, in the numbers of a tool: x are the inputs, `tool` has the functions."""
+    node = dict(enumerate(x))
+    node.update({int(k): c for k, c in graph["constants"].items()})
+    simple = {
+        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
+        "neg": lambda a: -a, "fma": lambda a, b, c: a * b + c, "square": lambda a: a * a,
+        "sum": lambda *a: sum(a[1:], a[0]), "sqnorm": lambda *a: sum(v * v for v in a),
+        "dot": lambda *a: sum(v * w for v, w in zip(a[:len(a) // 2], a[len(a) // 2:])),
+        "sqrt": tool.sqrt, "exp": tool.exp, "log": tool.log, "tanh": tool.tanh, "max": tool.maximum, "erfc": tool.erfc,
+        "sigmoid": tool.sigmoid, "softplus": tool.softplus, "logsumexp": tool.logsumexp,
+    }
+    for name, out, operands in graph["ops"]:
+        values = [node[i] for i in operands]
+        if name == "softmax":
+            node.update(zip(range(out, out + len(values)), tool.softmax(*values)))
+        else:
+            node[out] = simple[name](*values)
+    return node[graph["output"]]
+
+
+def jax_batches(graph, n):
+    """jit(vmap(value_and_grad)), as JAX's documentation has it; one argument per input, not x[i] of an array, whose gradient
+    would be as long as the array for each use. In double precision."""
+    if len(graph["ops"]) > 2000:  # fusing takes hours there
+        os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_disable_hlo_passes=fusion"
+    import jax
+    import jax.numpy as jnp
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_platforms", "cpu")
+
+    class Tool:
+        sqrt, exp, log, tanh, maximum = jnp.sqrt, jnp.exp, jnp.log, jnp.tanh, jnp.maximum
+        erfc, sigmoid, softplus = jax.scipy.special.erfc, jax.nn.sigmoid, jax.nn.softplus
+
+        @staticmethod
+        def logsumexp(*a):
+            return jax.scipy.special.logsumexp(jnp.stack(a))
+
+        @staticmethod
+        def softmax(*a):
+            return list(jax.nn.softmax(jnp.stack(a)))
+
+    wanted = tuple(graph["differentiated"])
+    if graph["parameters"] == 0:
+        both = jax.jit(jax.vmap(jax.value_and_grad(lambda *x: evaluate(graph, x, Tool), argnums=wanted)))
+    else:
+        axes = tuple(None if i < graph["parameters"] else 0 for i in range(graph["inputs"]))
+        each = jax.vmap(lambda *x: evaluate(graph, x, Tool), in_axes=axes, axis_size=n)
+        both = jax.jit(jax.value_and_grad(lambda *x: jnp.sum(each(*x)), argnums=wanted))
+
+    def run(inputs, values, gradients):
+        value, slopes = both(*inputs)
+        values[...] = value
+        for to, slope in zip(gradients, slopes):
+            to[...] = slope
+    return run
+
+
+def casadi_batches(graph, n):
+    """SX, reverse mode, the virtual machine, over all evaluations by map, through buffers: CasADi's documentation, 4 and 6."""
+    import casadi
+
+    class Tool:
+        sqrt, exp, log, tanh, maximum = casadi.sqrt, casadi.exp, casadi.log, casadi.tanh, casadi.fmax
+
+        @staticmethod
+        def erfc(x):
+            return 1 - casadi.erf(x)
+
+        @staticmethod
+        def sigmoid(x):
+            return 1 / (1 + casadi.exp(-x))
+
+        @staticmethod
+        def softplus(x):
+            return casadi.log1p(casadi.exp(x))
+
+        @staticmethod
+        def logsumexp(*a):
+            return casadi.log(sum(casadi.exp(x) for x in a))
+
+        @staticmethod
+        def softmax(*a):
+            powers = [casadi.exp(x) for x in a]
+            total = sum(powers)
+            return [power / total for power in powers]
+
+    x = [casadi.SX.sym(f"x{i}") for i in range(graph["inputs"])]
+    y = evaluate(graph, x, Tool)
+    wanted = casadi.vertcat(*[x[i] for i in graph["differentiated"]])
+    both = casadi.Function("both", [casadi.vertcat(*x)], [y, casadi.gradient(y, wanted)]).map(n)
+    columns = np.empty((n, graph["inputs"]))
+    value, slopes = np.empty(n), np.empty((n, len(graph["differentiated"])))
+    buffer, call = both.buffer()
+    buffer.set_arg(0, memoryview(columns.reshape(-1)))
+    buffer.set_res(0, memoryview(value))
+    buffer.set_res(1, memoryview(slopes.reshape(-1)))
+
+    def run(inputs, values, gradients):
+        for i, column in enumerate(inputs):
+            columns[:, i] = column
+        call()
+        summed = graph["parameters"] > 0
+        values[...] = value.sum() if summed else value
+        for k, to in enumerate(gradients):
+            to[...] = slopes[:, k].sum() if summed else slopes[:, k]
+    run.buffer = buffer  # `call` points into it, and doesn't keep it
+    return run
+
+
+def main():
+    batches = {"jax": jax_batches, "casadi": casadi_batches}[sys.argv[1]]
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a tool prints is no answer
+    graph, run = None, None
+    for line in sys.stdin:
+        try:
+            if line.startswith("{"):
+                graph = json.loads(line)
+                answer = "ready"
+            elif line.startswith("map "):
+                _, path, count = line.split()
+                n = int(count)
+                shared = np.memmap(path, dtype=np.float64, mode="r+")
+                p, d = graph["parameters"], len(graph["differentiated"])
+                columns, place = graph["inputs"] - p, 0
+                parts = []
+                for rows, length in ((p, 1), (columns, n), (1, 1 if p else n), (d, 1 if p else n)):
+                    parts.append([shared[place + r * length:place + (r + 1) * length] for r in range(rows)])
+                    place += rows * length
+                run = batches(graph, n)
+                answer = "mapped"
+            else:
+                inputs = [parameter[0] for parameter in parts[0]] + parts[1]
+                run(inputs, parts[2][0], parts[3])
+                answer = "done"
+        except Exception as error:  # whatever it is, the one who waits must be told
+            answer = "error " + " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        print(answer, file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+#include "bench/peers/peers.hpp"
+
+#include <tuple>
+
+#include "wengert/error.hpp"
+
+namespace wengert::bench {
+namespace {
+
+/// A peer that isn't there: it is named, and refuses to be made.
+LevelInfo absent(LevelInfo info, std::string why) {
+  info.missing = std::move(why);
+  info.make_f64 = [why = info.missing](const Workload&, const LevelOptions&) -> std::unique_ptr<Level<double>> {
+    throw Error(ErrorCode::unsupported, why);
+  };
+  return info;
+}
+
+}  // namespace
+
+const std::vector<LevelInfo>& peers() {
+  static const std::vector<LevelInfo> all = [] {
+    std::vector<LevelInfo> found;
+    const auto add = [&](const char* name, const char* title, const char* description) -> LevelInfo& {
+      LevelInfo& info = found.emplace_back();
+      info.name = name;
+      info.title = title;
+      info.description = description;
+      info.ladder = false;
+      return info;
+    };
+    LevelInfo& one = add("differences", "central differences", "over v5's program without its backward pass");
+    one.make_f64 = make_differences<double>;
+    one.make_f32 = make_differences<float>;
+    one.uses_lanes = one.approximate = true;
+    LevelInfo& many = add("differences-threads", "central differences, threads", "the same on several cores");
+    many.make_f64 = make_differences_threads<double>;
+    many.make_f32 = make_differences_threads<float>;
+    many.uses_lanes = many.uses_threads = many.approximate = true;
+    LevelInfo& adolc = add("adolc", "ADOL-C", "traced once, then zos_forward and fos_reverse for each evaluation");
+#ifdef HAVE_ADOLC
+    adolc.make_f64 = make_adolc;
+#else
+    adolc = absent(adolc, "this build has no ADOL-C; apt-get install libadolc-dev, and build anew");
+#endif
+    for (const auto& [tool, title, how] :
+         {std::tuple{"jax", "JAX", "jit of vmap of value_and_grad, in a process of its own"},
+          std::tuple{"casadi", "CasADi",
+                     "SX on the virtual machine, mapped over the batch, in a process of its own"}}) {
+      LevelInfo& info = add(tool, title, how);
+      info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions&) {
+        return make_python(name, workload);
+      };
+      if (const std::string why = missing_python_peer(tool); !why.empty()) info = absent(info, why);
+    }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace wengert::bench

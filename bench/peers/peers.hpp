@@ -1,0 +1,29 @@
+// Peers: what people would use instead, as levels on the same batches in the same rounds, verified first like all of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/level.hpp"
+
+namespace wengert::bench {
+
+/// The registry of peers. Those that this build or this machine hasn't got are in it too, and say so in `missing`.
+const std::vector<LevelInfo>& peers();
+
+// Their makers, a file each.
+template <class Real>
+std::unique_ptr<Level<Real>> make_differences(const Workload&, const LevelOptions&);
+template <class Real>
+std::unique_ptr<Level<Real>> make_differences_threads(const Workload&, const LevelOptions&);
+std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);  ///< of builds with HAVE_ADOLC
+std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&);
+
+/// Why a tool of the environment WENGERT_PEERS isn't there; empty where it is.
+std::string missing_python_peer(const std::string& package);
+/// Its interpreter, and the script that it runs; empty where there is none.
+std::string python_of_peers();
+std::string script_of_peers();
+
+}  // namespace wengert::bench

@@ -1,0 +1,59 @@
+#include "bench/peers/peers.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "bench/verify.hpp"
+#include "tests/needs.hpp"
+#include "wengert/error.hpp"
+
+using namespace wengert;
+using namespace wengert::bench;
+
+namespace {
+
+/// What verification says of a peer on a workload, in one line; "ok" if all is well.
+template <class Real>
+std::string verified(const LevelInfo& peer, const WorkloadInfo& workload) {
+  LadderOptions options;
+  options.workload = workload.name;
+  options.workload_options.ops = 100;
+  options.workload_options.output = Output::sum;
+  for (const WorkloadInfo::Size& size : workload.sizes) options.workload_options.size.push_back(size.least);
+  const Verification found = Verifier<Real>(options, 19).check(peer, {.threads = 2});
+  return found.wrong == 0 && found.compared > 0 ? "ok" : found.mismatches.at(0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(peers_of_the_ladder)
+
+BOOST_AUTO_TEST_CASE(those_that_are_here_are_right, *test::uses_threads()) {
+  for (const LevelInfo& peer : peers()) {
+    if (!peer.missing.empty()) continue;
+    for (const WorkloadInfo& workload : workloads()) {
+      // Their slope of sqrt(max(v, 0)) below 0 is 0 times infinity: the ladder finds them wrong there, rightly.
+      if (workload.name == "heston" && (peer.name == "jax" || peer.name == "casadi")) continue;
+      BOOST_TEST(verified<double>(peer, workload) == "ok", peer.name << " " << workload.name);
+      if (peer.make_f32) BOOST_TEST(verified<float>(peer, workload) == "ok", peer.name << " f32 " << workload.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(those_that_are_not_say_what_to_do) {
+  for (const LevelInfo& peer : peers()) {
+    if (peer.missing.empty()) continue;
+    BOOST_CHECK_EXCEPTION(peer.make_f64(make_workload("expr"), {}), Error, [&](const Error& error) {
+      return error.code() == ErrorCode::unsupported && error.what() == peer.missing;
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(names_are_nobody_elses) {
+  for (const LevelInfo& peer : peers()) {
+    BOOST_TEST(!peer.ladder);
+    for (const LevelInfo& level : levels()) BOOST_TEST(peer.name != level.name);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -55,6 +57,34 @@ void no_room(std::size_t count, std::size_t size) {
                                      std::to_string(size) +
                                      " bytes, which can't be had; the tape is as it was before the call");
 }
+
+#ifdef WENGERT_CHECKED
+namespace {
+std::mutex lifetimes_lock;
+std::set<const Lifetime*>& lifetimes() {
+  static std::set<const Lifetime*>& all = *new std::set<const Lifetime*>;  // static tapes end after static tables
+  return all;
+}
+}  // namespace
+
+Lifetime::Lifetime() noexcept {
+  const std::lock_guard lock(lifetimes_lock);
+  lifetimes().insert(this);
+}
+Lifetime::~Lifetime() {
+  const std::lock_guard lock(lifetimes_lock);
+  lifetimes().erase(this);
+}
+void Lifetime::check(const Lifetime* lifetime) {
+  const std::lock_guard lock(lifetimes_lock);
+  if (!lifetimes().contains(lifetime))
+    fail(ErrorCode::stale_id, "this Var's tape has ended; a tape has to outlive the Vars that are recorded on it");
+}
+#else
+Lifetime::Lifetime() noexcept {}
+Lifetime::~Lifetime() {}
+void Lifetime::check(const Lifetime*) {}
+#endif
 
 void Epochs::used_up() {
   fail(ErrorCode::out_of_ids, "this tape was rewound or cleared 2^32 - 1 times; use a new one");

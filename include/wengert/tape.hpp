@@ -125,6 +125,19 @@ class Epochs {
   Id floor_ = no_id;                   // ids below were never forgotten
 };
 
+/// Tells which tapes there are, so that a Var of one that has ended is found out; in checked builds (-Dchecked=true) alone, since
+/// it takes a look into a table for each operand. Known by its address.
+class WENGERT_API Lifetime {
+ public:
+  Lifetime() noexcept;
+  Lifetime(const Lifetime&) noexcept : Lifetime() {}
+  Lifetime& operator=(const Lifetime&) noexcept { return *this; }
+  ~Lifetime();
+
+  /// Throws stale_id unless it lives. Does nothing where the library isn't a checked build.
+  static void check(const Lifetime* lifetime);
+};
+
 }  // namespace detail
 
 /// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
@@ -220,6 +233,12 @@ class WENGERT_API NaiveTape {
 
   /// Changes whenever ids are forgotten (rewind, clear). An id obtained at an earlier epoch may name something else now.
   std::uint32_t epoch() const { return epochs_.now(); }
+  /// Throws stale_id where `tape` has ended, in checked builds; otherwise nothing.
+  WENGERT_INLINED static void check_lives([[maybe_unused]] const NaiveTape* tape) {
+#ifdef WENGERT_CHECKED
+    detail::Lifetime::check(&tape->lifetime_);
+#endif
+  }
   /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
   WENGERT_INLINED void check(Id id, std::uint32_t epoch) const {
     if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
@@ -289,6 +308,7 @@ class WENGERT_API NaiveTape {
   ZeroRule zero_rule_ = ZeroRule::exact;
   std::size_t budget_ = SIZE_MAX;
 
+  [[no_unique_address]] detail::Lifetime lifetime_;
   detail::Labels labels_;
   detail::Epochs epochs_;
   struct SharedConstant {

@@ -191,6 +191,7 @@ class Var {
   /// The adjoint of the last sweep; 0 for a constant. Throws stale_id.
   friend Real grad(const Var& x) {
     if (!x.tape_) return Real(0);
+    Tape::check_lives(x.tape_);
     x.tape_->check(x.id_, x.epoch_);
     return x.tape_->grad(x.id_);
   }
@@ -202,6 +203,7 @@ class Var {
   /// Adjoints of everything `y` was computed from. A constant has none: all stay as they are. Throws stale_id.
   friend void backward(const Var& y) {
     if (!y.tape_) return;
+    Tape::check_lives(y.tape_);
     y.tape_->check(y.id_, y.epoch_);
     y.tape_->backward(y.id_);
   }
@@ -210,6 +212,7 @@ class Var {
   WENGERT_INLINED Id place(Tape& tape) const {
     if (!tape_) return tape.shared_constant(value_);
     if (tape_ != &tape) detail::mixed_tapes();
+    Tape::check_lives(tape_);
     tape.check(id_, epoch_);
     return id_;
   }
@@ -354,6 +357,7 @@ std::pair<Var<Real>, Id> recorded(Op op, const Lists&... lists) {
   NaiveTape<Real>* tape = nullptr;
   each([&](const Var<Real>& x) { tape = tape ? tape : x.tape(); }, lists...);
   if (!tape) return {Var<Real>(), 0};
+  NaiveTape<Real>::check_lives(tape);
   Id* room = tape->operand_room(op, n);
   each([&](const Var<Real>& x) { *room++ = x.place(*tape); }, lists...);
   const Id first = tape->append_n(op, static_cast<Id>(n));

@@ -272,4 +272,23 @@ BOOST_AUTO_TEST_CASE(floats) {
   BOOST_TEST(grad(x) == 2 / (1 + std::exp(-0.5f)), boost::test_tools::tolerance(1e-6f));
 }
 
+#ifdef WENGERT_CHECKED
+BOOST_AUTO_TEST_CASE(a_tape_that_ended) {
+  Var<double> x;
+  {
+    NaiveTape<double> tape;
+    x = input(tape, 1.0);
+    NaiveTape<double> moved = std::move(tape);  // the tape is still there, empty; a Var stays with it
+    BOOST_TEST((code_of([&] { x + x; }) == ErrorCode::stale_id));
+  }
+  BOOST_TEST((code_of([&] { x + 1; }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { exp(x); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { sum(std::vector{x, x}); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { (void)(x < 2); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { grad(x); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { backward(x); }) == ErrorCode::stale_id));
+  BOOST_TEST(value(x) == 1);  // the number is the Var's own
+}
+#endif
+
 BOOST_AUTO_TEST_SUITE_END()

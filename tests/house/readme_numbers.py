@@ -8,7 +8,7 @@ import re
 from tap import Tap
 
 ROOT = pathlib.Path(os.environ["SOURCE"])
-RUNS = ["west", "west-f32", "dag", "black-scholes"]  # the table's columns
+RUNS = ["west", "west-f32", "dag", "black-scholes", "heston", "gmm"]  # the table's columns
 
 tap = Tap()
 runs = []

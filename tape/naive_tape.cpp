@@ -3,9 +3,9 @@
 #include <limits>
 #include <mutex>
 #include <new>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/dispatch.hpp"
 #include "tape/guards.hpp"
@@ -61,24 +61,24 @@ void no_room(std::size_t count, std::size_t size) {
 #ifdef WENGERT_CHECKED
 namespace {
 std::mutex lifetimes_lock;
-std::set<const Lifetime*>& lifetimes() {
-  static std::set<const Lifetime*>& all = *new std::set<const Lifetime*>;  // static tapes end after static tables
-  return all;
-}
+Lifetime* lifetimes = nullptr;
 }  // namespace
 
 Lifetime::Lifetime() noexcept {
   const std::lock_guard lock(lifetimes_lock);
-  lifetimes().insert(this);
+  next_ = std::exchange(lifetimes, this);
+  if (next_) next_->previous_ = this;
 }
 Lifetime::~Lifetime() {
   const std::lock_guard lock(lifetimes_lock);
-  lifetimes().erase(this);
+  (previous_ ? previous_->next_ : lifetimes) = next_;
+  if (next_) next_->previous_ = previous_;
 }
 void Lifetime::check(const Lifetime* lifetime) {
   const std::lock_guard lock(lifetimes_lock);
-  if (!lifetimes().contains(lifetime))
-    fail(ErrorCode::stale_id, "this Var's tape has ended; a tape has to outlive the Vars that are recorded on it");
+  for (const Lifetime* l = lifetimes; l; l = l->next_)
+    if (l == lifetime) return;
+  fail(ErrorCode::stale_id, "this Var's tape has ended; a tape has to outlive the Vars that are recorded on it");
 }
 #else
 Lifetime::Lifetime() noexcept {}

@@ -126,7 +126,7 @@ class Epochs {
 };
 
 /// Tells which tapes there are, so that a Var of one that has ended is found out; in checked builds (-Dchecked=true) alone, since
-/// it takes a look into a table for each operand. Known by its address.
+/// it takes a look through all tapes for each operand. Known by its address.
 class WENGERT_API Lifetime {
  public:
   Lifetime() noexcept;
@@ -136,6 +136,11 @@ class WENGERT_API Lifetime {
 
   /// Throws stale_id unless it lives. Does nothing where the library isn't a checked build.
   static void check(const Lifetime* lifetime);
+
+ private:
+  // A list of all: it takes no memory that could be missing. Unused in other builds, which so have the same layout.
+  [[maybe_unused]] Lifetime* previous_ = nullptr;
+  [[maybe_unused]] Lifetime* next_ = nullptr;
 };
 
 }  // namespace detail
@@ -308,7 +313,7 @@ class WENGERT_API NaiveTape {
   ZeroRule zero_rule_ = ZeroRule::exact;
   std::size_t budget_ = SIZE_MAX;
 
-  [[no_unique_address]] detail::Lifetime lifetime_;
+  detail::Lifetime lifetime_;
   detail::Labels labels_;
   detail::Epochs epochs_;
   struct SharedConstant {

@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   register_libm<double>(Op::name, ::name); \
   register_libm<float>(Op::name, ::name##f);
   LIBM(exp)
-  LIBM(expm1) LIBM(log) LIBM(log1p) LIBM(tanh) LIBM(erfc) LIBM(sqrt)
+  LIBM(expm1)
+  LIBM(log) LIBM(log1p) LIBM(tanh) LIBM(erfc) LIBM(sqrt)
 #undef LIBM
       benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

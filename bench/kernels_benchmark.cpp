@@ -132,11 +132,15 @@ int main(int argc, char** argv) {
     }
 #define LIBM(name)                         \
   register_libm<double>(Op::name, ::name); \
-  register_libm<float>(Op::name, ::name##f);
-  LIBM(exp)
-  LIBM(expm1)
-  LIBM(log) LIBM(log1p) LIBM(tanh) LIBM(erfc) LIBM(sqrt)
+  register_libm<float>(Op::name, ::name##f)
+  LIBM(exp);
+  LIBM(expm1);
+  LIBM(log);
+  LIBM(log1p);
+  LIBM(tanh);
+  LIBM(erfc);
+  LIBM(sqrt);
 #undef LIBM
-      benchmark::RunSpecifiedBenchmarks();
+  benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

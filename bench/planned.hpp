@@ -1,4 +1,4 @@
-// A workload compiled to a program: what levels v5 to v8 replay.
+// A workload compiled to a program: what levels v5 to v8 and central differences replay.
 #pragma once
 
 #include "bench/recorded.hpp"
@@ -6,17 +6,49 @@
 
 namespace wengert::bench {
 
+/// The program, what it took, and a Replay of it.
 template <class Real>
-class PlannedLevel final : public Level<Real> {
+class CompiledLevel : public Level<Real> {
  public:
-  PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads,
-               const std::string& engine = "interpreter")
+  double record_seconds() const override { return recorded_.seconds; }
+  double compile_seconds() const override { return compile_seconds_; }
+  std::size_t tape_bytes() const override { return program_.statistics().bytes + replay_.bytes(); }
+  int lanes() const override { return static_cast<int>(replay_.lanes()); }
+  int threads() const override { return static_cast<int>(replay_.threads()); }
+  std::string isa() const override { return replay_.isa(); }
+
+ protected:
+  /// `derivatives`: of the workload's differentiated inputs; otherwise of none.
+  CompiledLevel(const Workload& workload, bool derivatives, const LevelOptions& options, unsigned threads,
+                const std::string& engine = "interpreter")
       : recorded_(workload, true),
-        program_(timed_compile()),
+        program_(timed_compile(derivatives ? recorded_.differentiated : std::vector<Id>{})),
         replay_(program_, {.isa = options.isa,
                            .threads = threads,
                            .lanes = static_cast<std::size_t>(options.lanes),
-                           .engine = engine}) {
+                           .engine = engine}) {}
+
+ private:
+  Program<Real> timed_compile(const std::vector<Id>& differentiated) {
+    const auto start = std::chrono::steady_clock::now();
+    Program<Real> program = compile(recorded_.tape, recorded_.output, {differentiated});
+    compile_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return program;
+  }
+
+ protected:
+  Recorded<Real> recorded_;
+  double compile_seconds_ = 0;
+  Program<Real> program_;
+  Replay<Real> replay_;
+};
+
+template <class Real>
+class PlannedLevel final : public CompiledLevel<Real> {
+ public:
+  PlannedLevel(const Workload& workload, const LevelOptions& options, unsigned threads,
+               const std::string& engine = "interpreter")
+      : CompiledLevel<Real>(workload, true, options, threads, engine) {
     if (engine == "native") compile_seconds_ += seconds_to_generate();
   }
 
@@ -28,24 +60,13 @@ class PlannedLevel final : public Level<Real> {
     std::ranges::copy(replay_.parameter_gradients(), batch.gradients);
   }
 
-  double record_seconds() const override { return recorded_.seconds; }
-  double compile_seconds() const override { return compile_seconds_; }
-  std::size_t tape_bytes() const override { return program_.statistics().bytes + replay_.bytes(); }
-  int lanes() const override { return static_cast<int>(replay_.lanes()); }
-  int threads() const override { return static_cast<int>(replay_.threads()); }
-  std::string isa() const override { return replay_.isa(); }
-
  private:
+  using CompiledLevel<Real>::recorded_, CompiledLevel<Real>::compile_seconds_, CompiledLevel<Real>::program_,
+      CompiledLevel<Real>::replay_;
+
   void evaluate_each(const Batch<Real>& batch) {
     replay_.gradient(batch.evaluations, columns(batch.inputs, batch.stride), columns(batch.values, batch.stride),
                      columns(batch.gradients, batch.stride));
-  }
-
-  Program<Real> timed_compile() {
-    const auto start = std::chrono::steady_clock::now();
-    Program<Real> program = compile(recorded_.tape, recorded_.output, {recorded_.differentiated});
-    compile_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return program;
   }
 
   /// A batch of two, which makes the machine code.
@@ -56,11 +77,6 @@ class PlannedLevel final : public Level<Real> {
     replay_.gradient(2, columns(inputs.data(), 2), columns(values.data(), 2), columns(gradients.data(), 2));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-
-  Recorded<Real> recorded_;
-  double compile_seconds_ = 0;
-  Program<Real> program_;
-  Replay<Real> replay_;
 };
 
 }  // namespace wengert::bench

@@ -1,42 +1,25 @@
 // Levels differences and differences-threads: central differences, the rival of every derivative where inputs are few. Of
 // the fastest values there are here: the program of v5 without its backward pass, on whole batches, in lanes and on cores.
 // Two batches for each differentiated input, and one for the value.
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "bench/peers/peers.hpp"
-#include "bench/recorded.hpp"
-#include "wengert/replay.hpp"
+#include "bench/planned.hpp"
 
 namespace wengert::bench {
 namespace {
 
 template <class Real>
-class DifferencesLevel final : public Level<Real> {
+class DifferencesLevel final : public CompiledLevel<Real> {
  public:
   DifferencesLevel(const Workload& workload, const LevelOptions& options, unsigned threads)
-      : recorded_(workload, true),
-        program_(timed_compile()),
-        replay_(program_, {options.isa, threads, static_cast<std::size_t>(options.lanes), {}}),
-        differentiated_(workload.differentiated) {}
+      : CompiledLevel<Real>(workload, false, options, threads), differentiated_(workload.differentiated) {}
 
   void evaluate(const Batch<Real>& batch) override { recorded_.parameters == 0 ? of_each(batch) : of_sum(batch); }
 
-  double record_seconds() const override { return recorded_.seconds; }
-  double compile_seconds() const override { return compile_seconds_; }
-  std::size_t tape_bytes() const override { return program_.statistics().bytes + replay_.bytes(); }
-  int lanes() const override { return static_cast<int>(replay_.lanes()); }
-  int threads() const override { return static_cast<int>(replay_.threads()); }
-  std::string isa() const override { return replay_.isa(); }
-
  private:
-  Program<Real> timed_compile() {
-    const auto start = std::chrono::steady_clock::now();
-    Program<Real> program = compile(recorded_.tape, recorded_.output, {std::vector<Id>{}});
-    compile_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return program;
-  }
+  using CompiledLevel<Real>::recorded_, CompiledLevel<Real>::replay_;
 
   /// The step that balances rounding (eps / h) and what the series leaves out (h^2).
   static Real step(Real x) {
@@ -87,10 +70,6 @@ class DifferencesLevel final : public Level<Real> {
     }
   }
 
-  Recorded<Real> recorded_;
-  double compile_seconds_ = 0;
-  Program<Real> program_;
-  Replay<Real> replay_;
   const std::vector<std::uint32_t> differentiated_;
   std::vector<Real> moved_, up_, down_;  // the inputs, of which one is moved; values with it moved up and down
 };

@@ -136,4 +136,18 @@ BOOST_DATA_TEST_CASE(fixed_f32, boost::unit_test::data::make(fixed_ops), op) {
   check_fixed<float>(op);
 }
 
+// Where 8 ulp are less than any sum of two terms can have: docs/numerics.md says what holds instead.
+BOOST_AUTO_TEST_CASE(slope_of_sinc_next_to_its_zeros) {
+  for (const double zero : {4.493409457909064, 7.725251836937707, 10.904121659428899}) {
+    double x = zero - 50 * 0x1p-50;
+    for (int k = 0; k < 400; ++k, x = std::nextafter(x, 100)) {
+      double slope;
+      kernels::backend<double>(Isa::scalar).partials(Op::sinc, x, x, x, 0, 0.5, &slope);
+      const Big at = x;
+      const double error = (Big(slope) - oracle(Op::sinc)->partials[0](&at)).to_double();
+      BOOST_TEST(std::fabs(error) <= 0x1p-60 / x, show(x) << ": " << error);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

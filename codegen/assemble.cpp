@@ -1,32 +1,20 @@
-// Registers by the rule that is best for a straight line: the value that is used next the farthest ahead gives up its own
-// (L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5, 1966).
+// The instructions of a straight line of vector operations; where their values are is Allocation's.
 #include "codegen/assemble.hpp"
 
-#include <bit>
-#include <cstring>
 #include <span>
 #include <utility>
 
+#include "codegen/allocation.hpp"
 #include "codegen/encoder.hpp"
 
 namespace wengert::codegen {
 namespace {
 
-constexpr std::uint32_t never = 0xffffffffu;
 constexpr unsigned good = 1;  // the mask register of lanes that met all requirements
-constexpr Gpr uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
 
-class Assembler {
+class Assembler : Allocation {
  public:
-  Assembler(const Graph& graph, std::size_t vectors)
-      : graph_(graph),
-        nodes_(graph.nodes()),
-        f64_(graph.real_bytes() == 8),
-        wide_(f64_),
-        packed_(f64_ ? 1 : 0),
-        lanes_(f64_ ? 8 : 16),
-        vectors_(vectors),
-        out_(graph.real_bytes()) {}
+  Assembler(const Graph& graph, std::size_t vectors) : Allocation(graph, vectors) {}
 
   Assembly run() {
     find_uses();
@@ -62,210 +50,9 @@ class Assembler {
   }
 
  private:
-  struct State {
-    std::int8_t reg = -1;
-    std::uint32_t next;      // use
-    std::int32_t slot = -1;  // among the spills
-  };
-
-  /// Registers of one kind.
-  struct Registers {
-    Value value[32];
-    std::uint32_t next[32];  // use of that value
-    std::uint32_t usable, taken = 0, pinned = 0;
-
-    explicit Registers(std::uint32_t usable_ones) : usable(usable_ones) {}
-    /// The register to take: a free one, or that of the value used farthest ahead.
-    unsigned choose() const {
-      if (const std::uint32_t unused = usable & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      unsigned best = 32;
-      for (std::uint32_t left = usable & ~pinned; left != 0; left &= left - 1) {
-        const unsigned r = static_cast<unsigned>(std::countr_zero(left));
-        if (best == 32 || next[r] > next[best]) best = r;
-      }
-      return best;
-    }
-    bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
-    void release(unsigned r) {
-      taken &= ~(1u << r);
-      pinned &= ~(1u << r);
-    }
-  };
-  Registers& registers(bool mask) { return mask ? masks_ : vectors_in_; }
-  void pin(Value v) { registers(is_mask(nodes_[v].what)).pinned |= 1u << state_[v].reg; }
-
   void leave() { out_.raw({0xc5, 0xf8, 0x77, 0xc3}); }  // vzeroupper, ret
 
-  // ---- before -------------------------------------------------------------------------------------------------------
-
-  /// Which nodes are live, and for each operand the next use of its value after that one.
-  void find_uses() {
-    const std::size_t n = nodes_.size();
-    live_.assign(n, 0);
-    next_.resize(3 * n);
-    state_.resize(n);
-    std::vector<std::uint32_t> upcoming(n, never);
-    for (Value v = static_cast<Value>(n); v-- > 0;) {
-      const Node& node = nodes_[v];
-      if (!has_effect(node.what) && upcoming[v] == never) continue;
-      live_[v] = 1;
-      state_[v].next = upcoming[v];
-      const Value operands[] = {node.a, node.b, node.c};
-      const int count = operand_count(node.what);
-      for (int k = 0; k < count; ++k) next_[3 * v + static_cast<Value>(k)] = upcoming[operands[k]];
-      for (int k = 0; k < count; ++k) upcoming[operands[k]] = v;
-    }
-  }
-
-  void lay_out_pool() {
-    const std::size_t bytes = graph_.real_bytes();
-    std::int32_t constants = 0;
-    home_.assign(nodes_.size(), 0);
-    for (Value v = 0; v < nodes_.size(); ++v)
-      if (live_[v] && nodes_[v].what == Do::constant) home_[v] = constants++ * static_cast<std::int32_t>(bytes);
-    const std::size_t first_table = (static_cast<std::size_t>(constants) * bytes + 63) / 64 * 64, table = 16 * bytes;
-    pool_.assign(first_table + graph_.tables().size() * table, 0);
-    for (std::size_t k = 0; k < graph_.tables().size(); ++k)
-      std::memcpy(pool_.data() + first_table + k * table, graph_.tables()[k], table);
-    for (Value v = 0; v < nodes_.size(); ++v) {
-      const Node& node = nodes_[v];
-      if (!live_[v]) continue;
-      if (node.what == Do::constant) {
-        const std::uint64_t bits = node.a | std::uint64_t(node.b) << 32;
-        std::memcpy(pool_.data() + home_[v], &bits, bytes);
-      } else if (node.what == Do::table) {
-        home_[v] = static_cast<std::int32_t>(first_table + node.a * table + node.immediate * 64u);
-      }
-      if (node.what == Do::constant || node.what == Do::table) home_[v] -= static_cast<std::int32_t>(pool_bias(bytes));
-    }
-  }
-
-  // ---- registers -----------------------------------------------------------------------------------------------------
-
-  bool in_register(Value v) const { return state_[v].reg >= 0; }
-  /// Where a value that is in no register is.
-  Place memory(Value v) const {
-    switch (nodes_[v].what) {
-      case Do::constant: return Place::all_lanes(pool, home_[v]);
-      case Do::table: return Place::at(pool, home_[v]);
-      case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
-      default: return Place::at(spills, offset(state_[v].slot));
-    }
-  }
-  static std::int32_t offset(std::int32_t slot) { return slot * 64 - static_cast<std::int32_t>(spill_bias); }
-
-  std::int32_t new_slot() {
-    if (unused_slots_.empty()) return slots_++;
-    const std::int32_t slot = unused_slots_.back();
-    unused_slots_.pop_back();
-    return slot;
-  }
-
-  /// Makes a register free, without an owner.
-  unsigned vacate(bool mask) {
-    Registers& file = registers(mask);
-    const unsigned r = file.choose();
-    if (!file.is_taken(r)) return r;
-    const Value old = file.value[r];
-    State& state = state_[old];
-    if (!at_hand(nodes_[old].what) && state.slot < 0) {
-      state.slot = new_slot();
-      if (mask) out_.store_mask(r, spills, offset(state.slot));
-      else out_.evex(store_op(), r, 0, Place::at(spills, offset(state.slot)));
-    }
-    state.reg = -1;
-    file.release(r);
-    return r;
-  }
-  void own(unsigned r, Value v, bool mask) {
-    Registers& file = registers(mask);
-    file.value[r] = v;
-    file.next[r] = state_[v].next;
-    file.taken |= 1u << r;
-    state_[v].reg = static_cast<std::int8_t>(r);
-  }
-  /// A register for a node's result.
-  unsigned result(Value v) {
-    const bool mask = is_mask(nodes_[v].what);
-    const unsigned r = vacate(mask);
-    own(r, v, mask);
-    return r;
-  }
-
-  void load(unsigned r, Value v) {
-    if (nodes_[v].what == Do::input) {
-      point_at(nodes_[v].b);
-      out_.evex(load_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * nodes_[v].c)));
-      return;
-    }
-    const Place from = memory(v);
-    if (from.broadcast) out_.evex_of_number(broadcast_op(), r, from);
-    else out_.evex(load_op(), r, 0, from);
-  }
-  /// The value in a register, to stay there for this node.
-  unsigned get(Value v) {
-    State& state = state_[v];
-    if (state.reg < 0) {
-      const bool mask = is_mask(nodes_[v].what);
-      const unsigned r = vacate(mask);
-      if (mask) out_.load_mask(r, spills, offset(state.slot));
-      else load(r, v);
-      own(r, v, mask);
-    }
-    pin(v);
-    return static_cast<unsigned>(state.reg);
-  }
-  /// The value where it is, or in a register where it is worth one.
-  Place source(Value v, std::uint32_t next) {
-    if (!in_register(v) && nodes_[v].what != Do::input &&
-        (at_hand(nodes_[v].what) || next == never || !room_until(next)))
-      return memory(v);
-    return Place::vector(get(v));
-  }
-  /// Whether a register can be had without giving up one that is used before `next`.
-  bool room_until(std::uint32_t next) const {
-    const unsigned r = vectors_in_.choose();
-    return !vectors_in_.is_taken(r) || vectors_in_.next[r] > next;
-  }
-
-  /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not.
-  void read(Value operand, std::uint32_t next) {
-    State& state = state_[operand];
-    state.next = next;
-    if (state.reg >= 0) {
-      Registers& file = registers(is_mask(nodes_[operand].what));
-      const unsigned r = static_cast<unsigned>(state.reg);
-      file.next[r] = next;
-      if (next == never) {
-        file.release(r);
-        state.reg = -1;
-      }
-    }
-    if (next != never) return;
-    if (state.slot >= 0) {
-      freed_.push_back(state.slot);
-      state.slot = -1;
-    }
-  }
-  void read_all(const Node& node, const std::uint32_t* next) {
-    read(node.a, next[0]);
-    read(node.b, next[1]);
-    read(node.c, next[2]);
-  }
-  void finish() {
-    vectors_in_.pinned = masks_.pinned = 0;
-    unused_slots_.insert(unused_slots_.end(), freed_.begin(), freed_.end());
-    freed_.clear();
-  }
-
   // ---- instructions --------------------------------------------------------------------------------------------------
-
-  using Byte = std::uint8_t;
-  Opcode real(unsigned map, unsigned code) const { return {Byte(map), packed_, wide_, Byte(code)}; }
-  Opcode prefixed(unsigned map, unsigned code) const { return {Byte(map), 1, wide_, Byte(code)}; }
-  Opcode load_op() const { return real(1, 0x10); }
-  Opcode store_op() const { return real(1, 0x11); }
-  Opcode broadcast_op() const { return prefixed(2, f64_ ? 0x19 : 0x18); }
 
   Opcode opcode(Do what) const {
     switch (what) {
@@ -418,29 +205,6 @@ class Assembler {
     finish();
   }
 
-  /// rax = pointer number k (they are at rdi), moved on to this round.
-  void point_at(std::uint32_t k) {
-    out_.raw({0x48, 0x8b, 0x87});
-    out_.dword(static_cast<std::int32_t>(8 * k));
-    out_.raw({0x4c, 0x01, 0xc8});
-  }
-
-  /// A copy of `v` in a register that its caller gives to the result, or its own where it isn't needed any more.
-  unsigned taken_over(Value result_of, Value v, std::uint32_t next) {
-    if (in_register(v) && next == never) {
-      const unsigned r = static_cast<unsigned>(state_[v].reg);
-      read(v, next);
-      own(r, result_of, false);
-      return r;
-    }
-    const unsigned r = vacate(false);
-    if (in_register(v)) out_.evex(real(1, 0x28), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
-    else load(r, v);
-    read(v, next);
-    own(r, result_of, false);
-    return r;
-  }
-
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.
   void fma(Value v) {
     const Node& n = nodes_[v];
@@ -532,22 +296,6 @@ class Assembler {
     read(n.a, next[0]);
     read(n.c, next[2]);
   }
-
-  const Graph& graph_;
-  const std::vector<Node>& nodes_;
-  const bool f64_;
-  const std::uint8_t wide_, packed_;
-  const int lanes_;
-  const std::size_t vectors_;
-  Encoder out_;
-  std::vector<std::uint8_t> live_, pool_;
-  std::vector<std::uint32_t> next_;  // [node][operand]
-  std::vector<State> state_;
-  std::vector<std::int32_t> home_;  // offsets in the pool
-  Registers vectors_in_{0xffffffffu};
-  Registers masks_{0xfcu};  // 0 means no mask, 1 is `good`
-  std::int32_t slots_ = 0;
-  std::vector<std::int32_t> unused_slots_, freed_;
 };
 
 }  // namespace

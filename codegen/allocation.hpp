@@ -14,20 +14,21 @@
 namespace wengert::codegen {
 
 inline constexpr std::uint32_t never = 0xffffffffu;
-inline constexpr Gpr uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
+inline constexpr Gpr numbers = Gpr::rdi, uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
 
 /// Part of one Assembler (assemble.cpp), which writes the instructions between the moves that are written here.
 class Allocation {
  protected:
-  Allocation(const Graph& graph, std::size_t vectors)
+  Allocation(const Graph& graph, Shape shape)
       : graph_(graph),
         nodes_(graph.nodes()),
         f64_(graph.real_bytes() == 8),
         wide_(f64_),
         packed_(f64_ ? 1 : 0),
         lanes_(f64_ ? 8 : 16),
-        vectors_(vectors),
-        out_(graph.real_bytes()) {}
+        shape_(shape),
+        point_(shape.point),
+        out_(graph.real_bytes(), point_ ? 16 : 64) {}
 
   struct State {
     std::int8_t reg = -1;
@@ -101,7 +102,8 @@ class Allocation {
       } else if (node.what == Do::table) {
         home_[v] = static_cast<std::int32_t>(first_table + node.a * table + node.immediate * 64u);
       }
-      if (node.what == Do::constant || node.what == Do::table) home_[v] -= static_cast<std::int32_t>(pool_bias(bytes));
+      if (node.what == Do::constant || node.what == Do::table)
+        home_[v] -= static_cast<std::int32_t>(bias_of_numbers(bytes));
     }
   }
 
@@ -114,10 +116,21 @@ class Allocation {
       case Do::constant: return Place::all_lanes(pool, home_[v]);
       case Do::table: return Place::at(pool, home_[v]);
       case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
-      default: return Place::at(spills, offset(state_[v].slot));
+      case Do::input: return number(nodes_[v].b);
+      default:
+        return point_ ? Place::all_lanes(spills, offset(state_[v].slot)) : Place::at(spills, offset(state_[v].slot));
     }
   }
-  static std::int32_t offset(std::int32_t slot) { return slot * 64 - static_cast<std::int32_t>(spill_bias); }
+  std::int32_t offset(std::int32_t slot) const { return slot * slot_bytes() - static_cast<std::int32_t>(spill_bias); }
+  std::int32_t slot_bytes() const { return point_ ? 8 : 64; }
+  /// Input or output k of a point.
+  Place number(std::uint32_t k) const {
+    const auto bytes = static_cast<std::int32_t>(graph_.real_bytes());
+    return Place::all_lanes(numbers, static_cast<std::int32_t>(k) * bytes -
+                                         static_cast<std::int32_t>(bias_of_numbers(graph_.real_bytes())));
+  }
+  /// Whether its address isn't known before the code runs.
+  bool behind_pointer(Value v) const { return !point_ && nodes_[v].what == Do::input; }
 
   std::int32_t new_slot() {
     if (unused_slots_.empty()) return slots_++;
@@ -136,7 +149,7 @@ class Allocation {
     if (!at_hand(nodes_[old].what) && state.slot < 0) {
       state.slot = new_slot();
       if (mask) out_.store_mask(r, spills, offset(state.slot));
-      else out_.evex(store_op(), r, 0, Place::at(spills, offset(state.slot)));
+      else store(r, point_ ? Place::all_lanes(spills, offset(state.slot)) : Place::at(spills, offset(state.slot)));
     }
     state.reg = -1;
     file.release(r);
@@ -158,14 +171,18 @@ class Allocation {
   }
 
   void load(unsigned r, Value v) {
-    if (nodes_[v].what == Do::input) {
+    if (behind_pointer(v)) {
       point_at(nodes_[v].b);
       out_.evex(load_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * nodes_[v].c)));
       return;
     }
     const Place from = memory(v);
     if (from.broadcast) out_.evex_of_number(broadcast_op(), r, from);
-    else out_.evex(load_op(), r, 0, from);
+    else out_.evex_widest(load_op(), r, 0, from);
+  }
+  void store(unsigned r, Place to) {
+    if (to.broadcast) out_.evex_of_number(store_number_op(), r, to);
+    else out_.evex(store_op(), r, 0, to);
   }
   /// The value in a register, to stay there for this node.
   unsigned get(Value v) {
@@ -182,8 +199,7 @@ class Allocation {
   }
   /// The value where it is, or in a register where it is worth one.
   Place source(Value v, std::uint32_t next) {
-    if (!in_register(v) && nodes_[v].what != Do::input &&
-        (at_hand(nodes_[v].what) || next == never || !room_until(next)))
+    if (!in_register(v) && !behind_pointer(v) && (at_hand(nodes_[v].what) || next == never || !room_until(next)))
       return memory(v);
     return Place::vector(get(v));
   }
@@ -230,7 +246,11 @@ class Allocation {
   Opcode prefixed(unsigned map, unsigned code) const { return {Byte(map), 1, wide_, Byte(code)}; }
   Opcode load_op() const { return real(1, 0x10); }
   Opcode store_op() const { return real(1, 0x11); }
-  Opcode broadcast_op() const { return prefixed(2, f64_ ? 0x19 : 0x18); }
+  Opcode broadcast_op() const {
+    if (f64_ && point_) return {1, 3, 1, 0x12};  // vmovddup
+    return prefixed(2, f64_ ? 0x19 : 0x18);
+  }
+  Opcode store_number_op() const { return {1, Byte(f64_ ? 3 : 2), wide_, 0x11}; }
 
   /// rax = pointer number k (they are at rdi), moved on to this round.
   void point_at(std::uint32_t k) {
@@ -260,7 +280,8 @@ class Allocation {
   const bool f64_;
   const std::uint8_t wide_, packed_;
   const int lanes_;
-  const std::size_t vectors_;
+  const Shape shape_;
+  const bool point_;
   Encoder out_;
   std::vector<std::uint8_t> live_, pool_;
   std::vector<std::uint32_t> next_;  // [node][operand]

@@ -14,7 +14,7 @@ constexpr unsigned good = 1;  // the mask register of lanes that met all require
 
 class Assembler : Allocation {
  public:
-  Assembler(const Graph& graph, std::size_t vectors) : Allocation(graph, vectors) {}
+  Assembler(const Graph& graph, Shape shape) : Allocation(graph, shape) {}
 
   Assembly run() {
     find_uses();
@@ -29,16 +29,19 @@ class Assembler : Allocation {
       node(v);
     }
     out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good});  // kmov eax, good
+    if (point_) out_.raw({0x83, 0xe0, 0x01});                   // and eax, 1: its lanes are alike
     out_.byte(0x3d);                                            // cmp eax, all lanes
-    out_.dword(f64_ ? 0xff : 0xffff);
+    out_.dword(point_ ? 1 : f64_ ? 0xff : 0xffff);
     out_.raw({0x0f, 0x85});  // jne to the failure
     const std::size_t to_failure = out_.size();
     out_.dword(0);
-    out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
-    out_.dword(static_cast<std::int32_t>(64 * vectors_));
-    out_.raw({0x49, 0xff, 0xc8});  // dec r8
-    out_.raw({0x0f, 0x85});        // jnz to the next round
-    out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
+    if (!point_) {
+      out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
+      out_.dword(static_cast<std::int32_t>(64 * shape_.vectors));
+      out_.raw({0x49, 0xff, 0xc8});  // dec r8
+      out_.raw({0x0f, 0x85});        // jnz to the next round
+      out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
+    }
     out_.byte(0xb8);  // mov eax, 1
     out_.dword(1);
     leave();
@@ -46,7 +49,7 @@ class Assembler : Allocation {
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
     const std::span<const std::uint8_t> code = out_.bytes();
-    return {{code.begin(), code.end()}, std::move(pool_), slots_ * std::size_t(64)};
+    return {{code.begin(), code.end()}, std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
   }
 
  private:
@@ -97,8 +100,12 @@ class Assembler : Allocation {
       case Do::input: return;
       case Do::output: {
         const unsigned r = get(n.a);
-        point_at(n.b);
-        out_.evex(store_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * n.c)));
+        if (point_) {
+          store(r, number(n.b));
+        } else {
+          point_at(n.b);
+          store(r, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * n.c)));
+        }
         read(n.a, next[0]);
         break;
       }
@@ -228,8 +235,8 @@ class Assembler : Allocation {
       operand.dies = operand.next == never;
     };
     if (!a.here) in(a);
-    if (!b.here && nodes_[b.value].what == Do::input) in(b);
-    if (!c.here && nodes_[c.value].what == Do::input) in(c);
+    if (!b.here && behind_pointer(b.value)) in(b);
+    if (!c.here && behind_pointer(c.value)) in(c);
     if (a.value == b.value) b = a;
     if (a.value == c.value) c.here = true, c.dies = a.dies;
     if (!b.here && !c.here) {  // one of them may stay in memory, or come from there into the result's register
@@ -285,14 +292,14 @@ class Assembler : Allocation {
       const Place table = source(n.a, next[0]);
       read(n.b, next[1]);
       read(n.a, next[0]);
-      out_.evex(opcode(n.what), result(v), index, table);
+      out_.evex_widest(opcode(n.what), result(v), index, table);
       return;
     }
     if (in_register(n.b)) pin(n.b);
     const unsigned first = get(n.a);
     const Place second = source(n.c, next[2]);
     const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result
-    out_.evex(opcode(n.what), to, first, second);
+    out_.evex_widest(opcode(n.what), to, first, second);
     read(n.a, next[0]);
     read(n.c, next[2]);
   }
@@ -300,6 +307,6 @@ class Assembler : Allocation {
 
 }  // namespace
 
-Assembly assemble(const Graph& graph, std::size_t vectors) { return Assembler(graph, vectors).run(); }
+Assembly assemble(const Graph& graph, Shape shape) { return Assembler(graph, shape).run(); }
 
 }  // namespace wengert::codegen

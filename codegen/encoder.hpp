@@ -1,4 +1,4 @@
-// Instructions of x86-64 as bytes: the few forms that straight-line vector code takes. Vectors are of 512 bits.
+// Instructions of x86-64 as bytes: the few forms that straight-line vector code takes.
 //
 // Layouts: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, sections 2.3 (VEX) and 2.7 (EVEX).
 #pragma once
@@ -34,8 +34,10 @@ struct Opcode {
 
 class Encoder {
  public:
-  /// `real_bytes`: of a number that is broadcast.
-  explicit Encoder(std::size_t real_bytes) : real_bytes_(static_cast<std::int32_t>(real_bytes)) {}
+  /// `real_bytes`: of a number that is broadcast. `vector_bytes`: 64 or 16.
+  explicit Encoder(std::size_t real_bytes, std::size_t vector_bytes = widest)
+      : real_bytes_(static_cast<std::int32_t>(real_bytes)), vector_bytes_(static_cast<std::int32_t>(vector_bytes)) {}
+  static constexpr std::int32_t widest = 64;
 
   std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
   std::size_t size() const { return size_; }
@@ -63,14 +65,18 @@ class Encoder {
 
   /// op reg, second, source: vectors, or a mask where the instruction writes one. `mask`: of the write (0: none), or of a blend.
   void evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
-    emit(op, reg, second, source, mask, source.broadcast);
+    emit(op, reg, second, source, mask, source.broadcast, vector_bytes_);
   }
   void evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
     evex(op, reg, second, source, mask);
     byte(immediate);
   }
   /// An instruction whose source is one number in memory by its nature.
-  void evex_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false); }
+  void evex_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false, vector_bytes_); }
+  /// One of the widest vectors, whatever the others are.
+  void evex_widest(Opcode op, unsigned reg, unsigned second, Place source) {
+    emit(op, reg, second, source, 0, source.broadcast, widest);
+  }
 
   /// A mask instruction: op to, a, b of masks of `lanes`. Without a second operand a is 0.
   void mask_op(unsigned code, int lanes, bool two_sources, unsigned to, unsigned a, unsigned b) {
@@ -82,14 +88,15 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
-  void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
+  void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast,
+            std::int32_t vector_bytes) {
     const unsigned x = source.memory ? 1 : ~(source.reg >> 4) & 1u, b = source.memory ? 1 : ~(source.reg >> 3) & 1u;
     byte(0x62);
     byte((~(reg >> 3) & 1u) << 7 | x << 6 | b << 5 | (~(reg >> 4) & 1u) << 4 | op.map);
     byte(unsigned(op.wide) << 7 | (~second & 15u) << 3 | 1u << 2 | op.prefix);
-    byte(2u << 5 | unsigned(broadcast) << 4 | (~(second >> 4) & 1u) << 3 | mask);
+    byte((vector_bytes == widest ? 2u : 0u) << 5 | unsigned(broadcast) << 4 | (~(second >> 4) & 1u) << 3 | mask);
     byte(op.code);
-    operand(reg, source, source.broadcast ? real_bytes_ : 64);
+    operand(reg, source, source.broadcast ? real_bytes_ : vector_bytes);
   }
   void move_mask(unsigned code, unsigned mask, Gpr base, std::int32_t offset) {
     raw({0xc4, 0xe1, 0xf8, code, 0x80 | mask << 3 | static_cast<unsigned>(base)});
@@ -113,7 +120,7 @@ class Encoder {
     }
   }
 
-  std::int32_t real_bytes_;
+  std::int32_t real_bytes_, vector_bytes_;
   std::vector<std::uint8_t> bytes_;
   std::size_t size_ = 0;
 };

@@ -36,6 +36,8 @@ const kernels::InstructionTable<Real>& single_table() {
 
 /// Samples that the interpreter takes about as long for as machine code takes to be made.
 constexpr std::size_t samples_worth_code = 8192;
+/// The same of single samples, each of which takes it longer.
+constexpr std::size_t points_worth_code = 512;
 
 }  // namespace
 
@@ -125,30 +127,38 @@ void Machine<Real>::finish() {
 
 template <class Real>
 NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
-  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples < 2) return nullptr;
-  std::unique_ptr<NativeRunner<Real>>& runner = native_[gradient];
-  if (!runner) {
-    samples_[gradient] += samples;
-    if (engine_ == Engine::automatic && samples_[gradient] < samples_worth_code) return nullptr;
-    runner = std::make_unique<NativeRunner<Real>>(data_, gradient);
+  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples == 0) return nullptr;
+  const bool point = samples == 1;
+  Native& native = native_[point][gradient];
+  if (!native.runner) {
+    native.samples += samples;
+    if (engine_ == Engine::automatic && native.samples < (point ? points_worth_code : samples_worth_code))
+      return nullptr;
+    native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point);
   }
-  return runner->why_not().empty() ? runner.get() : nullptr;
+  return native.runner->why_not().empty() ? native.runner.get() : nullptr;
 }
 
 template <class Real>
 std::string Machine<Real>::engine() const {
   if (engine_ == Engine::interpreter) return "interpreter";
   if (isa_ != Isa::avx512) return "interpreter: native code is for avx512, this is " + std::string(name(isa_));
-  const NativeRunner<Real>* const runner = native_[1] ? native_[1].get() : native_[0].get();
-  if (!runner) return "interpreter: too few samples so far for native code";
-  return runner->why_not().empty() ? "native" : "interpreter: " + runner->why_not();
+  std::string why_not = "too few samples so far for native code";
+  for (const auto& kind : native_)
+    for (const Native& native : kind) {
+      if (!native.runner) continue;
+      if (native.runner->why_not().empty()) return "native";
+      why_not = native.runner->why_not();
+    }
+  return "interpreter: " + why_not;
 }
 
 template <class Real>
 std::size_t Machine<Real>::bytes() const {
   std::size_t sum = 0;
-  for (const auto& runner : native_)
-    if (runner) sum += runner->bytes();
+  for (const auto& kind : native_)
+    for (const Native& native : kind)
+      if (native.runner) sum += native.runner->bytes();
   for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
   return sum;
 }

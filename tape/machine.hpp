@@ -35,7 +35,8 @@ class Machine {
   unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
   std::size_t lanes() const { return lanes_; }
   std::size_t bytes() const;
-  /// Machine code for values, or for values and adjoints, of a batch; null where the interpreter is to do it.
+  /// Machine code for values, or for values and adjoints, of a batch or a single sample; null where the interpreter is to
+  /// do it.
   NativeRunner<Real>* native(bool gradient, std::size_t samples);
   /// What runs batches, and why it isn't machine code where that was wanted.
   std::string engine() const;
@@ -128,8 +129,12 @@ class Machine {
   std::size_t budget_;
   Departures departures_;
   Engine engine_;
-  std::unique_ptr<NativeRunner<Real>> native_[2];  // made when first wanted
-  std::size_t samples_[2] = {0, 0};                // so far, while it isn't there
+  /// Machine code of one kind: made when first wanted.
+  struct Native {
+    std::unique_ptr<NativeRunner<Real>> runner;
+    std::size_t samples = 0;  // so far, while it isn't there
+  };
+  Native native_[2][2];  // [for a point][gradient]
 };
 
 template <class Real>

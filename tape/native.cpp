@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "tape/native_lower.hpp"
-
 namespace wengert {
 namespace {
 
@@ -44,33 +42,35 @@ std::size_t operations_in(const plan::Code& code) {
 constexpr std::size_t most_operations = 4000000;
 
 /// Two vectors side by side hide latencies, as long as their code and spills don't come from memory each time.
-std::uint32_t choose_vectors(std::size_t operations) { return operations <= 400000 ? 2 : 1; }
+codegen::Shape choose_shape(std::size_t operations, bool point) {
+  return {point, !point && operations <= 400000 ? 2u : 1u};
+}
 
 }  // namespace
 
 template <class Real>
-NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, codegen::Chain chain) {
+NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain) {
   const std::size_t operations =
       gradient ? operations_in(data.forward) + operations_in(data.backward) : operations_in(data.values_code);
   if (operations > most_operations) {
     why_not_ = "about " + std::to_string(operations) + " vector operations are too many for a straight line";
     return;
   }
-  const std::uint32_t vectors = choose_vectors(operations);
-  const codegen::Graph graph = plan::lower_to_graph(data, gradient, vectors, chain);
+  const codegen::Shape shape = choose_shape(operations, point);
+  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape.vectors, chain);
   if (!graph.complete()) {
     why_not_ = "an op of the program has no vector form";
     return;
   }
-  const codegen::Assembly assembly = codegen::assemble(graph, vectors);
+  const codegen::Assembly assembly = codegen::assemble(graph, shape);
   memory_ = codegen::ExecutableMemory(assembly.code);
   if (!memory_) {
     why_not_ = "the system gives no executable memory";
     return;
   }
-  pool_.reserve(std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::pool_bias(sizeof(Real)))));
+  pool_.reserve(std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))));
   std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
-  lanes_ = vectors * 64 / sizeof(Real);
+  lanes_ = shape.samples(sizeof(Real));
   spill_bytes_ = assembly.spill_bytes;
 }
 
@@ -78,15 +78,25 @@ template <class Real>
 bool NativeCode<Real>::run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const {
   const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
   return function(reinterpret_cast<void* const*>(const_cast<Real**>(pointers)), uniforms, spills + codegen::spill_bias,
-                  pool_.data() + codegen::pool_bias(sizeof(Real)), samples / lanes_) != 0;
+                  pool_.data() + codegen::bias_of_numbers(sizeof(Real)), samples / lanes_) != 0;
 }
 
 template <class Real>
-NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient)
+bool NativeCode<Real>::run_point(Real* numbers, const Real* uniforms, std::byte* spills) const {
+  const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
+  constexpr std::ptrdiff_t bias = codegen::bias_of_numbers(sizeof(Real));
+  return function(reinterpret_cast<void* const*>(reinterpret_cast<std::byte*>(numbers) + bias), uniforms,
+                  spills + codegen::spill_bias, pool_.data() + bias, 1) != 0;
+}
+
+template <class Real>
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point)
     : data_(data),
       layout_(gradient ? data.gradient : data.values),
+      at_(data, gradient),
       gradient_(gradient),
-      code_(data, gradient, chain_) {}
+      point_(point),
+      code_(data, gradient, point, chain_) {}
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes() const {
@@ -107,7 +117,7 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
   if (gradient_ && data_.zero_rule == ZeroRule::exact && chain_ == codegen::Chain::plain && failed >= 4 &&
       4 * failed > tried) {
     chain_ = codegen::Chain::zero_rule;
-    code_ = NativeCode<Real>(data_, gradient_, chain_);
+    code_ = NativeCode<Real>(data_, gradient_, point_, chain_);
     workers_.clear();
   }
   workers_.resize(workers);
@@ -117,6 +127,7 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
     if (gradient_)
       for (const plan::Slot slot : data_.uniform.sum_adjoints) uniforms_.push_back(*uniform->slot(slot));
   }
+  if (point_) return;
   const std::size_t inputs = layout_.inputs.size(), outputs = layout_.outputs.size(), weights = data_.seeds.size(),
                     gradients = data_.gradients.size();
   const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
@@ -134,62 +145,72 @@ LaneSlot<Real> NativeRunner<Real>::slot(Worker& worker, std::size_t pointer) con
 }
 
 template <class Real>
+bool NativeRunner<Real>::Worker::skips() {
+  if (to_skip == 0) return false;
+  --to_skip;
+  return true;
+}
+template <class Real>
+bool NativeRunner<Real>::Worker::ran(bool well) {
+  ++tried;
+  if (well) {
+    penalty = 0;
+  } else {
+    ++failed;
+    to_skip = penalty = std::min<std::size_t>(2 * penalty + 1, 63);
+  }
+  return well;
+}
+
+template <class Real>
+void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
+  if (worker.width >= width) return;
+  worker.staging.reserve(std::max(at_.count * width, static_cast<std::size_t>(codegen::bias_of_numbers(1))));
+  worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
+  worker.pointers.resize(at_.count);
+  worker.width = width;
+}
+
+template <class Real>
 bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, std::size_t most) {
   Worker& worker = workers_[worker_number];
-  if (worker.to_skip > 0) {
-    --worker.to_skip;
-    return false;
-  }
-  const plan::NativePointers<Real> at(data_, gradient_);
+  if (worker.skips()) return false;
   const auto round_up = [&](std::size_t n) { return (n + code_.lanes() - 1) / code_.lanes() * code_.lanes(); };
-  if (const std::size_t width = round_up(most); worker.width < width) {
-    worker.staging.reserve(at.count * width);
-    worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
-    worker.pointers.resize(at.count);
-    worker.width = width;
-  }
+  make_room(worker, round_up(most));
   const bool in_place = in_place_ && lanes.count % code_.lanes() == 0;
   std::vector<Real*>& pointers = worker.pointers;
-  for (std::size_t k = 0; k < at.count; ++k) pointers[k] = slot(worker, k).data;
+  for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = slot(worker, k).data;
 
   const auto take = [&](Samples<const Real> from, std::size_t item, std::size_t pointer) {
     if (in_place) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
     else load_item(from, lanes, item, slot(worker, pointer));
   };
   for (std::size_t i = 0; i < layout_.inputs.size(); ++i)
-    if (layout_.inputs[i] != plan::no_slot) take(batch_.inputs, i, at.inputs + i);
+    if (layout_.inputs[i] != plan::no_slot) take(batch_.inputs, i, at_.inputs + i);
   if (gradient_)
     for (std::size_t k = 0; k < data_.seeds.size(); ++k) {
       if (data_.seeds[k] == plan::no_slot) continue;
-      if (batch_.weights.data) take(batch_.weights, k, at.weights + k);
-      else slot(worker, at.weights + k).fill(Real(1));
+      if (batch_.weights.data) take(batch_.weights, k, at_.weights + k);
+      else slot(worker, at_.weights + k).fill(Real(1));
     }
   const std::size_t outputs = layout_.outputs.size(), gradients = gradient_ ? data_.gradients.size() : 0;
   if (in_place) {
     for (std::size_t k = 0; k < outputs && batch_.values.data; ++k)
-      pointers[at.outputs + k] = place(batch_.values, lanes.first, k);
+      pointers[at_.outputs + k] = place(batch_.values, lanes.first, k);
     for (std::size_t k = 0; k < gradients && batch_.gradients.data; ++k)
-      pointers[at.gradients + k] = place(batch_.gradients, lanes.first, k);
+      pointers[at_.gradients + k] = place(batch_.gradients, lanes.first, k);
   }
 
-  if (!code_.run(pointers.data(), uniforms_.data(), reinterpret_cast<std::byte*>(worker.spills.data()),
-                 round_up(lanes.count))) {
-    ++worker.tried;
-    ++worker.failed;
-    worker.penalty = std::min<std::size_t>(2 * worker.penalty + 1, 63);
-    worker.to_skip = worker.penalty;
+  if (!worker.ran(code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), round_up(lanes.count))))
     return false;
-  }
-  ++worker.tried;
-  worker.penalty = 0;
 
   if (!in_place && batch_.values.data)
-    for (std::size_t k = 0; k < outputs; ++k) store_item(slot(worker, at.outputs + k), lanes, batch_.values, k);
+    for (std::size_t k = 0; k < outputs; ++k) store_item(slot(worker, at_.outputs + k), lanes, batch_.values, k);
   if (batch_.gradients.data)
     for (std::size_t k = 0; k < gradients; ++k) {
       const bool zero = data_.gradients[k] == plan::no_slot;
       if (in_place && !zero) continue;
-      LaneSlot<Real> from = slot(worker, at.gradients + k);
+      LaneSlot<Real> from = slot(worker, at_.gradients + k);
       if (zero) from.data = nullptr;
       store_derivative(from, lanes, batch_.gradients, [&](std::size_t) { return k; });
     }
@@ -197,9 +218,36 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
 }
 
 template <class Real>
+bool NativeRunner<Real>::run_point() {
+  Worker& worker = workers_[0];
+  if (worker.skips()) return false;
+  make_room(worker, 1);
+  Real* const numbers = worker.staging.data();
+  const auto take = [&](Samples<const Real> from, std::size_t count, Real* to) {
+    if (from.item == 1) std::copy_n(from.data, count, to);
+    else
+      for (std::size_t k = 0; k < count; ++k) to[k] = *place(from, 0, k);
+  };
+  const auto give = [&](const Real* from, std::size_t count, Samples<Real> to) {
+    if (!to.data) return;
+    if (to.item == 1) std::copy_n(from, count, to.data);
+    else
+      for (std::size_t k = 0; k < count; ++k) *place(to, 0, k) = from[k];
+  };
+  take(batch_.inputs, layout_.inputs.size(), numbers + at_.inputs);
+  if (gradient_) {
+    if (batch_.weights.data) take(batch_.weights, data_.seeds.size(), numbers + at_.weights);
+    else std::fill_n(numbers + at_.weights, data_.seeds.size(), Real(1));
+  }
+  if (!worker.ran(code_.run_point(numbers, uniforms_.data(), worker.spill_memory()))) return false;
+  give(numbers + at_.outputs, layout_.outputs.size(), batch_.values);
+  if (gradient_) give(numbers + at_.gradients, data_.gradients.size(), batch_.gradients);
+  return true;
+}
+
+template <class Real>
 const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) const {
-  const plan::NativePointers<Real> at(data_, gradient_);
-  return workers_[worker].staging.data() + (at.sums + q) * workers_[worker].width;
+  return workers_[worker].staging.data() + (at_.sums + q) * workers_[worker].width;
 }
 
 template class NativeCode<double>;

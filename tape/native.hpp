@@ -10,6 +10,7 @@
 
 #include "codegen/assemble.hpp"
 #include "codegen/executable_memory.hpp"
+#include "tape/native_lower.hpp"
 #include "tape/program.hpp"
 #include "tape/transfer.hpp"
 #include "tape/workspace.hpp"
@@ -20,8 +21,8 @@ namespace wengert {
 template <class Real>
 class NativeCode {
  public:
-  /// `gradient`: values and adjoints. Check `why_not` before use.
-  NativeCode(const plan::ProgramData<Real>& data, bool gradient, codegen::Chain chain);
+  /// `gradient`: values and adjoints. `point`: of one sample at a time. Check `why_not` before use.
+  NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain);
 
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
   std::size_t lanes() const { return lanes_; }             ///< samples that it computes at a time
@@ -31,6 +32,8 @@ class NativeCode {
   /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
   /// of the sums' adjoints.
   bool run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const;
+  /// The same of a point, whose inputs and outputs are at `numbers`, in the order of NativePointers.
+  bool run_point(Real* numbers, const Real* uniforms, std::byte* spills) const;
 
  private:
   codegen::ExecutableMemory memory_;
@@ -47,11 +50,11 @@ struct NativeBatch {
   Samples<Real> values, gradients;
 };
 
-/// Runs blocks of a batch, each worker with memory of its own.
+/// Runs blocks of a batch, each worker with memory of its own, or single samples.
 template <class Real>
 class NativeRunner {
  public:
-  NativeRunner(const plan::ProgramData<Real>& data, bool gradient);
+  NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point);
 
   const std::string& why_not() const { return code_.why_not(); }
   const NativeCode<Real>& code() const { return code_; }
@@ -61,6 +64,8 @@ class NativeRunner {
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);
+  /// A whole batch of one sample, where that is what the code is for. False: as above.
+  bool run_point();
   /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
   const Real* lanes_of(std::size_t worker, std::size_t q) const;
 
@@ -72,12 +77,18 @@ class NativeRunner {
     std::size_t width = 0;
     std::size_t to_skip = 0, penalty = 0;  // blocks that the interpreter gets after one that had to be done again
     std::size_t tried = 0, failed = 0;     // blocks, with the code as it is
+
+    std::byte* spill_memory() { return reinterpret_cast<std::byte*>(spills.data()); }
+    bool skips();
+    bool ran(bool well);  // returns `well`
   };
+  void make_room(Worker& worker, std::size_t width) const;
   LaneSlot<Real> slot(Worker& worker, std::size_t pointer) const;
 
   const plan::ProgramData<Real>& data_;
   const plan::Layout<Real>& layout_;
-  bool gradient_;
+  const plan::NativePointers<Real> at_;
+  const bool gradient_, point_;
   codegen::Chain chain_ = codegen::Chain::plain;
   NativeCode<Real> code_;
   std::vector<Worker> workers_;

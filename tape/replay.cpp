@@ -101,8 +101,21 @@ template <class Real>
 NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch) {
   NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
   if (native)
-    native->begin(batch, machine_->threads(), machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
+    native->begin(batch, batch.samples == 1 ? 1 : machine_->threads(),
+                  machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
   return native;
+}
+
+/// A batch of one sample by machine code, its sums too. If that can't be, `native` is null: blocks aren't for it either.
+template <class Real>
+bool Replay<Real>::run_point(NativeRunner<Real>*& native, std::size_t samples, bool sums) {
+  if (!native || samples != 1) return false;
+  if (!native->run_point()) {
+    native = nullptr;
+    return false;
+  }
+  if (sums) machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return native->lanes_of(0, q); });
+  return true;
 }
 
 /// Values of all samples, and the sums over them.
@@ -114,7 +127,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   Reduction<Real>& reduction = machine_->reduction();
   const bool sums = !layout.terms.empty();
   if (sums) reduction.prepare(layout.terms.size(), samples, machine_->threads());
-  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}});
+  NativeRunner<Real>* native = begin_native(false, {samples, inputs, {}, values, {}});
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -127,7 +140,8 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
         return done ? native->lanes_of(block.worker, q) : block.slot(layout.terms[q]).data;
       });
   };
-  machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
+  if (!run_point(native, samples, sums))
+    machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
   return sums ? reduction.finish() : std::span<const Real>();
 }
 
@@ -178,7 +192,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   const std::size_t terms = data.gradient.terms.size(), sums = terms + data.totals.size();
   Reduction<Real>& reduction = machine_->reduction();
   if (sums != 0) reduction.prepare(sums, samples, machine_->threads());
-  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients});
+  NativeRunner<Real>* native = begin_native(true, {samples, inputs, weights, values, gradients});
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -197,7 +211,8 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
         return block.slot(q < terms ? data.gradient.terms[q] : data.totals[q - terms]).data;
       });
   };
-  machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, sums != 0 ? Reduction<Real>::group : 0);
+  if (!run_point(native, samples, sums != 0))
+    machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, sums != 0 ? Reduction<Real>::group : 0);
   return sums != 0 ? reduction.finish() : std::span<const Real>();
 }
 

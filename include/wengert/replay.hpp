@@ -62,9 +62,9 @@ struct ReplayOptions {
   /// Samples at which a guard comes out otherwise than recorded, so that their results are of no use: false: throw; true: go
   /// on, and list them in `departures()`.
   bool report_departures = false;
-  /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX-512, made in the first call
-  /// with several samples, for values, gradient and vjp; "auto": that, once there were enough samples to pay for it. Where
-  /// native code can't be had the interpreter does it (Replay::engine says why).
+  /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX-512, made in the first call of
+  /// values, gradient or vjp: one for single samples, another for more; "auto": that, once there were enough samples to pay
+  /// for it. Where native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
   /// Bytes that the workspaces of its blocks may take (bytes()). What would take more is refused before it is allocated, with
   /// out_of_memory and the number of bytes: fewer lanes or threads take less.
@@ -184,6 +184,7 @@ class WENGERT_API Replay {
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
   NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch);
+  bool run_point(NativeRunner<Real>*& native, std::size_t samples, bool sums);
   void refuse_sums(const char* what) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 

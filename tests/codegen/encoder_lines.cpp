@@ -34,21 +34,28 @@ const char* name(Gpr base) {
   return "%rdi";
 }
 
-std::string vector(unsigned number) { return "%zmm" + std::to_string(number); }
+/// Of numbers and vectors, in bytes.
+struct Sizes {
+  std::size_t real, vector;
+};
 
-std::string text(const Place& place, std::size_t real_bytes) {
-  if (!place.memory) return vector(place.reg);
+std::string vector(unsigned number, Sizes sizes) {
+  return (sizes.vector == 64 ? "%zmm" : "%xmm") + std::to_string(number);
+}
+
+std::string text(const Place& place, Sizes sizes) {
+  if (!place.memory) return vector(place.reg, sizes);
   std::string all = std::to_string(place.offset) + "(" + name(place.base) + ")";
-  if (place.broadcast) all += real_bytes == 8 ? "{1to8}" : "{1to16}";
+  if (place.broadcast) all += "{1to" + std::to_string(sizes.vector / sizes.real) + "}";
   return all;
 }
 
-Place random_place(Random& random, std::size_t real_bytes) {
+Place random_place(Random& random, Sizes sizes) {
   if (random.chance(0.4)) return Place::vector(static_cast<unsigned>(random.below(32)));
   const std::vector<Gpr> bases = {Gpr::rax, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi};
   const Gpr base = random.of(bases);
   const bool broadcast = random.chance(0.5);
-  const int unit = broadcast ? static_cast<int>(real_bytes) : 64;
+  const int unit = static_cast<int>(broadcast ? sizes.real : sizes.vector);
   // Around the ends of what a short displacement reaches, and where it doesn't divide.
   const std::vector<int> steps = {-100000, -129, -128, -127, -1, 0, 1, 126, 127, 128, 100000};
   const int offset = random.of(steps) * unit + (random.chance(0.2) ? 4 : 0);
@@ -60,28 +67,54 @@ void print(const Encoder& encoder, const std::string& line) {
   std::printf("\t%s\n", line.c_str());
 }
 
-void print_vector_forms(Random& random, std::size_t real_bytes, const std::vector<Form>& forms) {
+void print_vector_forms(Random& random, Sizes sizes, const std::vector<Form>& forms) {
   for (const Form& form : forms)
     for (int k = 0; k < 20; ++k) {
-      Encoder encoder(real_bytes);
+      Encoder encoder(sizes.real, sizes.vector);
       encoder.make_room();
       const unsigned to = static_cast<unsigned>(random.below(form.to_mask ? 8 : 32)),
                      second = form.sources == 2 ? static_cast<unsigned>(random.below(32)) : 0,
                      mask = random.chance(0.5) ? 1 + static_cast<unsigned>(random.below(7)) : 0;
       const bool zeroing = mask != 0 && !form.to_mask && random.chance(0.5);
-      const Place source = random_place(random, real_bytes);
+      const Place source = random_place(random, sizes);
       const unsigned masks = mask | (zeroing ? Encoder::zeroing : 0);
       if (form.immediate < 0) encoder.evex(form.op, to, second, source, masks);
       else encoder.evex(form.op, to, second, source, masks, static_cast<unsigned>(form.immediate));
-      std::string line = std::string(form.name) + " ";
+      std::string line = (sizes.vector == 16 ? "{evex} " : "") + std::string(form.name) + " ";
       if (form.immediate >= 0) line += "$" + std::to_string(form.immediate) + ", ";
-      line += text(source, real_bytes) + ", ";
-      if (form.sources == 2) line += vector(second) + ", ";
-      line += form.to_mask ? "%k" + std::to_string(to) : vector(to);
+      line += text(source, sizes) + ", ";
+      if (form.sources == 2) line += vector(second, sizes) + ", ";
+      line += form.to_mask ? "%k" + std::to_string(to) : vector(to, sizes);
       if (mask != 0) line += "{%k" + std::to_string(mask) + "}";
       if (zeroing) line += "{z}";
       print(encoder, line);
     }
+}
+
+/// What differs from the other instructions of code for one sample.
+void print_point_forms(Random& random) {
+  for (int k = 0; k < 20; ++k) {
+    Encoder load(8, 16), load_f32(4, 16), store(8, 16), store_f32(4, 16), table(8, 16);
+    for (Encoder* encoder : {&load, &load_f32, &store, &store_f32, &table}) encoder->make_room();
+    const unsigned reg = static_cast<unsigned>(random.below(32)), second = static_cast<unsigned>(random.below(32));
+    const int offset = static_cast<int>(random.below(600)) * 4 - 1200;
+    const Place number = Place::all_lanes(Gpr::rdx, offset), vector = Place::at(Gpr::rcx, 16 * offset);
+    const auto line = [&](const char* name, const std::string& from, const std::string& to) {
+      return std::string(name) + " " + from + ", " + to;
+    };
+    const std::string memory = std::to_string(offset) + "(%rdx)", xmm = "%xmm" + std::to_string(reg);
+    load.evex_of_number({1, 3, 1, 0x12}, reg, number);
+    print(load, "{evex} " + line("vmovddup", memory, xmm));
+    load_f32.evex_of_number({2, 1, 0, 0x18}, reg, number);
+    print(load_f32, "{evex} " + line("vbroadcastss", memory, xmm));
+    store.evex_of_number({1, 3, 1, 0x11}, reg, number);
+    print(store, "{evex} " + line("vmovsd", xmm, memory));
+    store_f32.evex_of_number({1, 2, 0, 0x11}, reg, number);
+    print(store_f32, "{evex} " + line("vmovss", xmm, memory));
+    table.evex_widest({2, 1, 1, 0x77}, reg, second, vector);
+    print(table, "vpermi2pd " + std::to_string(16 * offset) + "(%rcx), %zmm" + std::to_string(second) + ", %zmm" +
+                     std::to_string(reg));
+  }
 }
 
 void print_mask_forms(Random& random) {
@@ -121,21 +154,21 @@ void print_mask_forms(Random& random) {
 int main() {
   using namespace wengert::test;
   Random random(1);
-  print_vector_forms(random, 8,
-                     {{{1, 1, 1, 0x58}, "vaddpd", 2, -1, false},
-                      {{1, 1, 1, 0x51}, "vsqrtpd", 1, -1, false},
-                      {{2, 1, 1, 0xb8}, "vfmadd231pd", 2, -1, false},
-                      {{2, 1, 1, 0x65}, "vblendmpd", 2, -1, false},
-                      {{3, 1, 1, 0x09}, "vrndscalepd", 1, 9, false},
-                      {{1, 1, 1, 0xc2}, "vcmppd", 2, 4, true},
-                      {{3, 1, 1, 0x1f}, "vpcmpq", 2, 1, true},
-                      {{1, 2, 1, 0xe6}, "vcvtqq2pd", 1, -1, false},
-                      {{2, 1, 1, 0x77}, "vpermi2pd", 2, -1, false}});
-  print_vector_forms(random, 4,
-                     {{{1, 0, 0, 0x59}, "vmulps", 2, -1, false},
-                      {{2, 1, 0, 0xa8}, "vfmadd213ps", 2, -1, false},
-                      {{1, 2, 0, 0x5b}, "vcvttps2dq", 1, -1, false},
-                      {{3, 1, 0, 0x26}, "vgetmantps", 1, 3, false},
-                      {{1, 1, 0, 0xfe}, "vpaddd", 2, -1, false}});
+  const std::vector<Form> f64 = {
+      {{1, 1, 1, 0x58}, "vaddpd", 2, -1, false},      {{1, 1, 1, 0x51}, "vsqrtpd", 1, -1, false},
+      {{2, 1, 1, 0xb8}, "vfmadd231pd", 2, -1, false}, {{2, 1, 1, 0x65}, "vblendmpd", 2, -1, false},
+      {{3, 1, 1, 0x09}, "vrndscalepd", 1, 9, false},  {{1, 1, 1, 0xc2}, "vcmppd", 2, 4, true},
+      {{3, 1, 1, 0x1f}, "vpcmpq", 2, 1, true},        {{1, 2, 1, 0xe6}, "vcvtqq2pd", 1, -1, false}};
+  const std::vector<Form> f32 = {{{1, 0, 0, 0x59}, "vmulps", 2, -1, false},
+                                 {{2, 1, 0, 0xa8}, "vfmadd213ps", 2, -1, false},
+                                 {{1, 2, 0, 0x5b}, "vcvttps2dq", 1, -1, false},
+                                 {{3, 1, 0, 0x26}, "vgetmantps", 1, 3, false},
+                                 {{1, 1, 0, 0xfe}, "vpaddd", 2, -1, false}};
+  for (const std::size_t vector_bytes : {64, 16}) {
+    print_vector_forms(random, {8, vector_bytes}, f64);
+    print_vector_forms(random, {4, vector_bytes}, f32);
+  }
+  print_vector_forms(random, {8, 64}, {{{2, 1, 1, 0x77}, "vpermi2pd", 2, -1, false}});
+  print_point_forms(random);
   print_mask_forms(random);
 }

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(replays_allocate_once) {
       for (const std::size_t samples : {1, 7, 3000}) {
         const std::size_t n = program.inputs(), m = program.outputs();
         std::vector<double> x(samples * n, 0.5), y(samples * m), g(samples * n), h(samples * n * n);
-        Replay<double> replay(program, {"auto", threads, 0, {}});
+        Replay<double> replay(program, {.threads = threads, .engine = threads == 1 ? "native" : "interpreter"});
         const std::vector<double> parameters(program.parameters(), 0.25);
         const auto all = [&] {
           replay.set_parameters(parameters);

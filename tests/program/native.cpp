@@ -46,9 +46,10 @@ struct OneOp {
 /// Ops whose slopes take a closer look at many ordinary points.
 bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
 
-/// Blocks of a batch of columns by machine code alone, against the interpreter. Returns how many it did.
+/// Blocks of a batch of columns, or each sample by itself, by machine code alone, against the interpreter. Returns how many
+/// it did.
 template <class Real>
-std::size_t run_blocks(const Program<Real>& program, std::size_t samples, const std::vector<Real>& x,
+std::size_t run_blocks(const Program<Real>& program, bool point, std::size_t samples, const std::vector<Real>& x,
                        const std::vector<Real>& weights, const std::string& what) {
   const std::size_t outputs = program.outputs(), differentiated = program.differentiated();
   std::vector<Real> y(samples * outputs), g(samples * differentiated), values(y), wanted_y(y), wanted_g(g);
@@ -56,23 +57,27 @@ std::size_t run_blocks(const Program<Real>& program, std::size_t samples, const 
   interpreter.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples),
                   columns(wanted_y.data(), samples), columns(wanted_g.data(), samples));
 
-  NativeRunner<Real> both(program.data(), true), alone(program.data(), false);
+  NativeRunner<Real> both(program.data(), true, point), alone(program.data(), false, point);
   BOOST_TEST_REQUIRE(both.why_not() == "", what);
   BOOST_TEST_REQUIRE(alone.why_not() == "", what);
   const std::size_t block = both.code().lanes();
   std::size_t done = 0;
   for (std::size_t first = 0; first < samples; first += block) {
     const std::size_t count = std::min(block, samples - first);
-    const NativeBatch<Real> batch{samples, columns(x.data(), samples), columns(weights.data(), samples),
-                                  columns(y.data(), samples), columns(g.data(), samples)};
-    both.begin(batch, 1, nullptr);
-    alone.begin({samples, batch.inputs, {}, columns(values.data(), samples), {}}, 1, nullptr);
-    const bool values_done = alone.run({first, count}, 0, block), all_done = both.run({first, count}, 0, block);
+    const auto from = [&](auto& numbers, std::size_t sample) { return columns(numbers.data() + sample, samples); };
+    // A point is a batch of its own.
+    const std::size_t begin = point ? first : 0, of = point ? 1 : samples;
+    both.begin({of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)}, 1, nullptr);
+    alone.begin({of, from(x, begin), {}, from(values, begin), {}}, 1, nullptr);
+    const auto run = [&](NativeRunner<Real>& runner) {
+      return point ? runner.run_point() : runner.run({first, count}, 0, block);
+    };
+    const bool values_done = run(alone), all_done = run(both);
     for (std::size_t e = first; e < first + count; ++e) {
       const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
-        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + ", sample " + std::to_string(e) + ", " + thing + " " +
-                                                        std::to_string(k) + ": " + show(ours) + ", interpreter " +
-                                                        show(theirs));
+        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + (point ? ", alone" : "") + ", sample " + std::to_string(e) +
+                                                        ", " + thing + " " + std::to_string(k) + ": " + show(ours) +
+                                                        ", interpreter " + show(theirs));
       };
       for (std::size_t k = 0; k < outputs; ++k) {
         if (values_done) check("value", k, values[k * samples + e], wanted_y[k * samples + e]);
@@ -91,7 +96,7 @@ void every_op(Op op, std::size_t n) {
   const OneOp<Real> one(op, n);
   const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
   if (has_no_vector_form(op)) {
-    BOOST_TEST(NativeRunner<Real>(program.data(), true).why_not() != "");
+    BOOST_TEST(NativeRunner<Real>(program.data(), true, false).why_not() != "");
     return;
   }
   Random random(static_cast<std::uint64_t>(op) * 100 + n);
@@ -107,9 +112,12 @@ void every_op(Op op, std::size_t n) {
     }
   }
   for (Real& weight : weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
-  const std::size_t done = run_blocks(program, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
-  if (!looks_closer(op))
-    BOOST_TEST(done >= 400 / (64 / sizeof(Real)) / 2, "machine code did only " << done << " blocks");
+  for (const bool point : {false, true}) {
+    const std::size_t done =
+        run_blocks(program, point, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
+    const std::size_t ordinary = 400 / (point ? 1 : 64 / sizeof(Real));
+    if (!looks_closer(op)) BOOST_TEST(done >= ordinary / 2, "machine code did only " << done << " blocks");
+  }
 }
 
 template <class Real>
@@ -120,12 +128,13 @@ void random_graphs(std::size_t count) {
     RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
     graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
     const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
-    if (!NativeRunner<Real>(program.data(), true).why_not().empty()) continue;
+    if (!NativeRunner<Real>(program.data(), true, false).why_not().empty()) continue;
     const std::size_t samples = 1 + random.below(70);
     std::vector<Real> x(samples * graph.inputs.size()), weights(samples * program.outputs());
     for (Real& number : x) number = some_number<Real>(random, 0.002);
     for (Real& weight : weights) weight = some_number<Real>(random, 0.002);
-    done += run_blocks(program, samples, x, weights, "graph " + std::to_string(seed));
+    for (const bool point : {false, true})
+      done += run_blocks(program, point, samples, x, weights, "graph " + std::to_string(seed));
   }
   BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
 }
@@ -178,6 +187,34 @@ BOOST_AUTO_TEST_CASE(engines) {
     return error.code() == ErrorCode::bad_argument &&
            std::string(error.what()) == "unknown engine \"jit\"; there are auto, interpreter and native";
   });
+}
+
+BOOST_AUTO_TEST_CASE(single_evaluations) {
+  Replay<double> native(expression(), {.engine = "native"}), automatic(expression(), {.engine = "auto"});
+  evaluate(native, 1);
+  BOOST_TEST(native.engine() == "native");
+  evaluate(automatic, 1);
+  BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
+  for (int k = 0; k < 1000; ++k) evaluate(automatic, 1);
+  BOOST_TEST(automatic.engine() == "native");
+}
+
+/// A slope that is NaN where it matters, single evaluations of it: the interpreter's, and then code with the zero rule.
+BOOST_AUTO_TEST_CASE(single_evaluations_whose_products_are_not_plain) {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1.0), y = tape.input(1.0);
+  const Program<double> program = compile(tape, tape.mul(tape.sqrt(x), y));
+  Replay<double> native(program, {.engine = "native"}), interpreter(program);
+  const auto check = [&](double at_x, double at_y) {
+    const double point[2] = {at_x, at_y};
+    double value[2], gradient[2][2];
+    native.gradient(1, rows(point, 2), rows(&value[0], 1), rows(gradient[0], 2));
+    interpreter.gradient(1, rows(point, 2), rows(&value[1], 1), rows(gradient[1], 2));
+    BOOST_TEST_REQUIRE(same_bits(value[0], value[1]), at_x << " " << at_y);
+    for (int k = 0; k < 2; ++k) BOOST_TEST_REQUIRE(same_bits(gradient[0][k], gradient[1][k]), at_x << " " << at_y);
+  };
+  for (int k = 0; k < 300; ++k) check(k % 3 == 0 ? 4 : 0, k % 5 == 0 ? 2 : 0);  // sqrt'(0) is infinite
+  BOOST_TEST(native.engine() == "native");
 }
 
 BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {

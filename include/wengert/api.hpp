@@ -8,5 +8,7 @@
 #error "wengert promises results bit for bit; -ffast-math breaks that. Compile without it."
 #endif
 
+/// What the shared library shows.
 #define WENGERT_API [[gnu::visibility("default")]]
+/// Inlined always.
 #define WENGERT_INLINED [[gnu::always_inline]]

@@ -29,32 +29,35 @@ namespace wengert {
 /// Ids of a program count its inputs, then the constants, then the results of ops that its outputs depend on; ids of a
 /// tape are the tape's. A name is a label with its scopes (wengert/labels.hpp), empty where there is none.
 struct NonFinite {
+  /// An operand of the op that is named, and what it was there.
   struct Operand {
-    Id id;
-    std::string name;
-    double value;
+    Id id;             ///< of the tape or program
+    std::string name;  ///< its label, with scopes
+    double value;      ///< in that sample
   };
-  std::size_t sample = 0;
-  Id id = no_id;
-  std::string name;
-  std::string op;     ///< what computes it; "input"
-  double number = 0;  ///< its value, or its adjoint
+  std::size_t sample = 0;  ///< of the batch; 0 of a tape
+  Id id = no_id;           ///< the variable
+  std::string name;        ///< its label
+  std::string op;          ///< what computes it; "input"
+  double number = 0;       ///< its value, or its adjoint
 
   /// Of an adjoint: the op that contributed what isn't finite, and its adjoint. no_id where contributions are finite each, but
   /// not their sum.
   Id through = no_id;
-  std::string through_name, through_op;
-  double through_adjoint = 0;
+  std::string through_name;    ///< its label
+  std::string through_op;      ///< what it computes
+  double through_adjoint = 0;  ///< its adjoint
 
   std::vector<Operand> operands;  ///< of `op`; of an adjoint those of `through_op`
 };
 
+/// Where a NaN or an infinity begins, if there is one.
 struct Diagnosis {
   std::optional<NonFinite> value;  ///< the first in the first sample that has any, inputs included
   std::optional<NonFinite>
       adjoint;  ///< likewise, in the order of the reverse sweep, of what depends on a differentiated input
 
-  bool clean() const { return !value && !adjoint; }
+  bool clean() const { return !value && !adjoint; }  ///< everything is finite
   /// A line for each.
   WENGERT_API std::string describe() const;
 };
@@ -72,17 +75,21 @@ WENGERT_API Diagnosis diagnose(const NaiveTape<Real>& tape);
 
 /// What check_gradient found.
 struct GradientCheck {
+  /// One derivative.
   struct Entry {
-    std::size_t sample, output, input;  ///< `input` counts the differentiated ones
-    double gradient;                    ///< ours
-    double difference, error;           ///< by differences, and by how much that may be wrong
-    bool known;                         ///< whether differences give any number here
-    bool agrees;                        ///< true where not known
+    std::size_t sample;  ///< of the batch
+    std::size_t output;  ///< of the program
+    std::size_t input;   ///< counts the differentiated ones
+    double gradient;     ///< ours
+    double difference;   ///< by differences
+    double error;        ///< by how much that may be wrong
+    bool known;          ///< whether differences give any number here
+    bool agrees;         ///< true where not known
   };
   std::vector<Entry> entries;  ///< for each sample, output and differentiated input
 
-  bool passed() const;
-  std::size_t disagreeing() const;
+  bool passed() const;              ///< all agree
+  std::size_t disagreeing() const;  ///< how many don't
   /// How many agree, and the worst that don't.
   WENGERT_API std::string describe() const;
 };
@@ -100,6 +107,7 @@ WENGERT_API GradientCheck check_gradient(const Program<Real>& program, std::size
 /// The graph in Graphviz's language (https://graphviz.org/doc/info/lang.html): scopes are boxes around their ops.
 template <class Real>
 WENGERT_API std::string dot(const NaiveTape<Real>& tape);
+/// Of a program: its inputs, constants, and the ops that its outputs depend on.
 template <class Real>
 WENGERT_API std::string dot(const Program<Real>& program);
 

@@ -34,8 +34,9 @@ enum class ErrorCode {
 /// Everything that goes wrong through misuse or lack of means. The object the call was made on is as it was before.
 class WENGERT_API Error : public std::runtime_error {
  public:
+  /// `message`: what was given, what was expected, what to do.
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  ErrorCode code() const noexcept { return code_; }
+  ErrorCode code() const noexcept { return code_; }  ///< the kind of mistake, to decide by
 
  private:
   ErrorCode code_;

@@ -30,13 +30,15 @@ enum class WhenFull {
   refuse   ///< too_many_paths is thrown
 };
 
+/// How paths are run and kept.
 struct FunctionOptions {
-  ReplayOptions replay = {};    ///< of all paths; their threads are shared. report_departures isn't looked at
-  std::size_t most_paths = 64;  ///< programs kept, at least 1
-  WhenFull when_full = WhenFull::forget;
-  ZeroRule zero_rule = ZeroRule::exact;
+  ReplayOptions replay = {};              ///< of all paths; their threads are shared. report_departures isn't looked at
+  std::size_t most_paths = 64;            ///< programs kept, at least 1
+  WhenFull when_full = WhenFull::forget;  ///< of most_paths
+  ZeroRule zero_rule = ZeroRule::exact;   ///< of the tapes
 };
 
+/// What a Function did so far.
 struct FunctionStatistics {
   std::size_t paths = 0;      ///< kept now
   std::size_t recorded = 0;   ///< how often the function itself was called
@@ -69,19 +71,22 @@ class WENGERT_API Function {
     requires std::invocable<Code&, std::span<const Var<Real>>>
   Function(std::size_t inputs, Code code, const FunctionOptions& options = {})
       : Function(inputs, type_erased(std::make_shared<Code>(std::move(code))), options, 0) {}
+  /// @{
+  /// What was moved from may be assigned to or destroyed, no more.
   Function(Function&&) noexcept;
   Function& operator=(Function&&) noexcept;
+  /// @}
   ~Function();
 
-  std::size_t inputs() const;
+  std::size_t inputs() const;  ///< numbers per sample
   /// 0 until a sample was evaluated.
   std::size_t outputs() const;
 
-  // As of Replay (wengert/replay.hpp). All throw what the code throws; bad_size where it returns another number of outputs
-  // than before; bad_argument where it turns out to be no function of its inputs; too_many_paths; out_of_memory.
-
+  /// @{
+  /// As of Replay (wengert/replay.hpp). All throw what the code throws; bad_size where it returns another number of outputs
+  /// than before; bad_argument where it turns out to be no function of its inputs, or of `gradient` and `hvp` without weights
+  /// where there are several outputs; too_many_paths; out_of_memory.
   void values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
-  /// Throws bad_argument where there are several outputs.
   void gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients);
   void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
            Samples<Real> gradients);
@@ -92,8 +97,9 @@ class WENGERT_API Function {
            Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights = {});
   void hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
                Samples<Real> hessians, Samples<const Real> weights = {});
+  /// @}
 
-  FunctionStatistics statistics() const;
+  FunctionStatistics statistics() const;  ///< since it was made
   /// Forgets all paths.
   void clear();
 

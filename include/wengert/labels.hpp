@@ -71,10 +71,11 @@ class WENGERT_API Labels {
 
 }  // namespace detail
 
-/// While it lives, what `tape` records is in a scope of that name; scopes nest. The tape must outlive it. Throws out_of_memory.
+/// While it lives, what `tape` records is in a scope of that name; scopes nest. The tape must outlive it.
 template <class Real>
 class Scope {
  public:
+  /// Opens it. Throws out_of_memory.
   Scope(NaiveTape<Real>& tape, std::string_view name) : tape_(tape) { tape.open_scope(name); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -22,16 +22,16 @@ enum class Op : std::uint8_t {
 
 /// A variable's place on its tape. 32 bits; `no_id` names nothing.
 using Id = std::uint32_t;
-inline constexpr Id no_id = 0xffffffffu;
+inline constexpr Id no_id = 0xffffffffu;  ///< names no variable
 
 /// One recorded op. Fixed-arity ops name their operands in place; n-ary ones (sum, prod, softmax, ...) have `a` as an
 /// offset into the tape's operand array and `b` as their count. Outputs are consecutive from `out`.
 struct OpRecord {
-  Op op;
-  std::uint8_t constants;  ///< bit k: operand k is a constant of the tape (fixed-arity ops)
-  std::uint16_t reserved;
-  Id out;
-  Id a, b, c;
+  Op op;                                            ///< which
+  std::uint8_t constants;                           ///< bit k: operand k is a constant of the tape (fixed-arity ops)
+  std::uint16_t reserved;                           ///< 0
+  Id out;                                           ///< the first output
+  Id a, /**< first operand */ b, /**< second */ c;  ///< third; repeats an earlier one where there are fewer
 };
 static_assert(sizeof(OpRecord) == 20);
 
@@ -51,17 +51,17 @@ inline constexpr unsigned N = 0, X = 1, A = 1, B = 2, C = 4, Y = 8, T = 16;
 
 /// A row of the op table, as data: for tests, documentation, fuzzers.
 struct OpInfo {
-  struct Range {
-    double low, high;
+  struct Range /** Where operands are drawn from. */ {
+    double low, /**< from */ high;  ///< to
   };
-  const char* name;
+  const char* name;                                  ///< as in ops.def
   int arity;                                         ///< 1, 2, 3; 0 for any number of operands
   bool many_outputs;                                 ///< more than one output (see `outputs`)
   const char* value;                                 ///< formula
   const char* partials[3];                           ///< formulas; n-ary ops: the first, for operand i
   unsigned uses[3];                                  ///< what each partial reads (uses::); n-ary ops: the first
   Range domain[3];                                   ///< where tests draw the operands from
-  double ulp, ulp_partials;                          ///< bounds on the errors, in units in the last place
+  double ulp, /**< error bound */ ulp_partials;      ///< and those of partials, in units in the last place
   const char* note;                                  ///< special points
   std::uint32_t (*outputs)(std::uint32_t operands);  ///< number of outputs for so many operands
 };

@@ -26,6 +26,7 @@ template <class Real>
 struct ProgramData;
 }
 
+/// What `compile` is asked for.
 struct CompileOptions {
   /// The inputs whose derivatives are asked for, as ids of the tape; all inputs where nothing is given. Inputs that are left
   /// out cost no derivative work.
@@ -37,29 +38,34 @@ struct CompileOptions {
 
 /// What compiling made of a tape: how much each pass bought.
 struct ProgramStatistics {
-  std::size_t inputs = 0, parameters = 0;        ///< that differ between samples; that don't
-  std::size_t outputs = 0, uniform_outputs = 0;  ///< one per sample; one per batch
-  std::size_t differentiated = 0, differentiated_parameters = 0;
-  std::size_t guards = 0;        ///< checked, by ops that count as passive
-  std::size_t recorded_ops = 0;  ///< on the tape
-  std::size_t dead_ops = 0;      ///< no output depends on them
-  std::size_t constant_ops = 0;  ///< computed once, now
-  std::size_t common_ops = 0;    ///< the value of an earlier op
-  std::size_t hoisted_ops = 0;   ///< uniform: run once per batch, not once per sample
-  std::size_t passive_ops = 0;   ///< run, but with no adjoint work
-  std::size_t forward_instructions = 0, backward_instructions = 0;
-  std::size_t forward_runs = 0, backward_runs = 0;  ///< stretches of instructions of one kind
-  std::size_t variables = 0;                        ///< on the tape: slots that a sweep without a plan has, twice
-  std::size_t value_slots = 0;                      ///< of a gradient: values that its backward needs, and constants
-  std::size_t working_slots = 0;                    ///< of a gradient: values on the way and adjoints, reused
-  std::size_t slots_for_values = 0;                 ///< all slots where values alone are asked for
-  std::size_t bytes = 0;                            ///< of the program
+  std::size_t inputs = 0;                     ///< that differ between samples
+  std::size_t parameters = 0;                 ///< that don't
+  std::size_t outputs = 0;                    ///< one per sample
+  std::size_t uniform_outputs = 0;            ///< one per batch
+  std::size_t differentiated = 0;             ///< of the inputs
+  std::size_t differentiated_parameters = 0;  ///< of the parameters
+  std::size_t guards = 0;                     ///< checked, by ops that count as passive
+  std::size_t recorded_ops = 0;               ///< on the tape
+  std::size_t dead_ops = 0;                   ///< no output depends on them
+  std::size_t constant_ops = 0;               ///< computed once, now
+  std::size_t common_ops = 0;                 ///< the value of an earlier op
+  std::size_t hoisted_ops = 0;                ///< uniform: run once per batch, not once per sample
+  std::size_t passive_ops = 0;                ///< run, but with no adjoint work
+  std::size_t forward_instructions = 0;       ///< of a sweep for values
+  std::size_t backward_instructions = 0;      ///< of a sweep for adjoints
+  std::size_t forward_runs = 0;               ///< stretches of instructions of one kind
+  std::size_t backward_runs = 0;              ///< likewise
+  std::size_t variables = 0;                  ///< on the tape: slots that a sweep without a plan has, twice
+  std::size_t value_slots = 0;                ///< of a gradient: values that its backward needs, and constants
+  std::size_t working_slots = 0;              ///< of a gradient: values on the way and adjoints, reused
+  std::size_t slots_for_values = 0;           ///< all slots where values alone are asked for
+  std::size_t bytes = 0;                      ///< of the program
 };
 
 /// A comparison that decided which code was recorded, or a `decide` or `guard`.
 struct GuardInfo {
-  std::string file;
-  std::uint32_t line;
+  std::string file;       ///< of the comparison
+  std::uint32_t line;     ///< in that file
   std::string condition;  ///< the op that decides: lt, eq, ...
   bool outcome;           ///< at recording
 };
@@ -67,28 +73,33 @@ struct GuardInfo {
 /// Which entries of a matrix may be other than zero: those of row r are in columns `column[row_start[r]]` up to, not
 /// including, `column[row_start[r + 1]]`, ascending.
 struct SparsityPattern {
-  std::size_t rows = 0, columns = 0;
-  std::vector<std::size_t> row_start;
-  std::vector<std::uint32_t> column;
+  std::size_t rows = 0;                ///< of the matrix
+  std::size_t columns = 0;             ///< of the matrix
+  std::vector<std::size_t> row_start;  ///< rows + 1 places in `column`
+  std::vector<std::uint32_t> column;   ///< of each entry, row by row
 
-  std::size_t nonzeros() const { return column.size(); }
+  std::size_t nonzeros() const { return column.size(); }  ///< entries that may be other than zero
 };
 
 /// A tape, optimised and planned. Immutable: copies share it, and any number of threads may use it at once.
 template <class Real>
 class WENGERT_API Program {
  public:
+  /// @{
   /// Per sample: inputs that aren't parameters, in the order recorded; outputs that aren't uniform, and inputs whose
   /// derivatives it gives, in the order in which they were asked for.
   std::size_t inputs() const { return statistics().inputs; }
   std::size_t outputs() const { return statistics().outputs; }
   std::size_t differentiated() const { return statistics().differentiated; }
+  /// @}
+  /// @{
   /// Per batch: parameters, outputs that depend on parameters and sums over the samples alone, and parameters whose
   /// derivatives it gives.
   std::size_t parameters() const { return statistics().parameters; }
   std::size_t uniform_outputs() const { return statistics().uniform_outputs; }
   std::size_t differentiated_parameters() const { return statistics().differentiated_parameters; }
-  const ProgramStatistics& statistics() const;
+  /// @}
+  const ProgramStatistics& statistics() const;  ///< what each pass bought
   /// Guard k of statistics().guards: in the order recorded, those that differ between samples before those of the batch.
   /// Throws bad_argument.
   GuardInfo guard(std::size_t k) const;
@@ -105,10 +116,13 @@ class WENGERT_API Program {
   /// Writes it down, to be read by `load_program` on any machine (wengert/serialize.hpp). The file appears under its name
   /// as a whole or not at all. Throws bad_file where it can't be written.
   void save(const std::string& path) const;
-  void save(std::ostream& stream) const;
+  void save(std::ostream& stream) const;  ///< likewise, at the end of what is there
 
+  /// @{
+  /// For the library.
   explicit Program(std::shared_ptr<const plan::ProgramData<Real>> data) : data_(std::move(data)) {}
   const plan::ProgramData<Real>& data() const { return *data_; }
+  /// @}
 
  private:
   std::shared_ptr<const plan::ProgramData<Real>> data_;
@@ -126,6 +140,7 @@ class WENGERT_API Program {
 template <class Real>
 WENGERT_API Program<Real> compile(const NaiveTape<Real>& tape, std::span<const Id> outputs,
                                   const CompileOptions& options = {});
+/// Of one output.
 template <class Real>
 Program<Real> compile(const NaiveTape<Real>& tape, Id output, const CompileOptions& options = {}) {
   return compile(tape, std::span<const Id>(&output, 1), options);

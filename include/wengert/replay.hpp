@@ -26,10 +26,12 @@ namespace wengert {
 /// Strides are in elements and may be anything, negative too; no alignment is asked for.
 template <class T>
 struct Samples {
-  T* data = nullptr;
-  std::ptrdiff_t sample = 0, item = 0;
+  T* data = nullptr;          ///< item 0 of sample 0
+  std::ptrdiff_t sample = 0;  ///< from a sample to the next
+  std::ptrdiff_t item = 0;    ///< from an item to the next
 
-  Samples() = default;
+  Samples() = default;  ///< none: nothing is read, or what would be written isn't wanted
+  /// Strides as above.
   Samples(T* data_, std::ptrdiff_t sample_, std::ptrdiff_t item_) : data(data_), sample(sample_), item(item_) {}
   /// What may be written may be read.
   template <class U>
@@ -54,6 +56,7 @@ Samples<T> columns(T* data, std::size_t stride) {
 using ParallelFor = std::function<void(
     std::size_t count, const std::function<void(unsigned chunk, std::size_t begin, std::size_t end)>& body)>;
 
+/// How batches are run. None of it changes the bits of a result.
 struct ReplayOptions {
   std::string isa = "auto";  ///< auto, scalar, avx2, avx512
   unsigned threads = 1;      ///< 0: all cores that this process may use
@@ -73,10 +76,10 @@ struct ReplayOptions {
 
 /// A sample that leaves the recorded path, and the first guard that came out otherwise there (Program::guard).
 struct Departure {
-  static constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();  ///< all of the batch
 
   std::size_t sample;  ///< `every_sample` where the guard is the same for the batch
-  std::size_t guard;
+  std::size_t guard;   ///< number of the guard
 };
 
 template <class Real>
@@ -102,10 +105,14 @@ struct Compressed;
 template <class Real>
 class WENGERT_API Replay {
  public:
-  /// Throws unsupported (instruction set, threads), bad_size (lanes), bad_argument.
+  /// Made ready; what it works in is allocated by the first batch. Throws unsupported (instruction set, threads), bad_size
+  /// (lanes), bad_argument.
   explicit Replay(Program<Real> program, const ReplayOptions& options = {});
+  /// @{
+  /// What was moved from may be assigned to or destroyed, no more.
   Replay(Replay&&) noexcept;
   Replay& operator=(Replay&&) noexcept;
+  /// @}
   ~Replay();
 
   /// Values of the parameters for the calls to come, in the order recorded; at first those they had when compiled.
@@ -159,11 +166,11 @@ class WENGERT_API Replay {
   /// Of the last call, by sample; empty where all took the recorded path.
   std::span<const Departure> departures() const;
 
-  const Program<Real>& program() const;
-  std::string isa() const;
+  const Program<Real>& program() const;  ///< what it runs
+  std::string isa() const;               ///< scalar, avx2 or avx512
   /// "native", or "interpreter" and why not "native" where that was asked for. Known after the first batch.
   std::string engine() const;
-  unsigned threads() const;
+  unsigned threads() const;   ///< at most so many
   std::size_t lanes() const;  ///< samples in a block of a large batch
   /// Bytes of the workspace so far.
   std::size_t bytes() const;

@@ -19,12 +19,13 @@
 
 namespace wengert {
 
+/// How equations are run, and when a root is one.
 struct RootOptions {
   FunctionOptions function = {};  ///< of the equations
   /// A sample is solved when a step changes no unknown by more than this, relative to the largest of them, or by more than a
   /// rounding error of 1. 0: the square root of the rounding error, since Newton's method doubles the digits with that step.
   double tolerance = 0;
-  std::size_t most_steps = 50;
+  std::size_t most_steps = 50;  ///< of Newton's method; then no_root
 };
 
 template <class Real>
@@ -46,8 +47,11 @@ class WENGERT_API Root {
     requires std::invocable<Equations&, std::span<const Var<Real>>>
   Root(std::size_t unknowns, std::size_t inputs, Equations equations, const RootOptions& options = {})
       : Root(unknowns, Function<Real>(unknowns + inputs, std::move(equations), options.function), options) {}
+  /// @{
+  /// What was moved from may be assigned to or destroyed, no more.
   Root(Root&&) noexcept;
   Root& operator=(Root&&) noexcept;
+  /// @}
   ~Root();
 
   /// Roots, from a guess for each sample ({}: 0). `guesses` and `roots` may be the same table.
@@ -60,7 +64,7 @@ class WENGERT_API Root {
 
   /// Newton steps of the last call, of the sample that took most.
   std::size_t steps() const;
-  FunctionStatistics statistics() const;
+  FunctionStatistics statistics() const;  ///< of the equations
 
  private:
   Root(std::size_t unknowns, Function<Real> equations, const RootOptions& options);

@@ -26,6 +26,7 @@ namespace wengert {
 // format. What loading does is in the file's checksum; it isn't a signature, so a file of unknown origin may compute
 // anything and take time and memory in proportion to its size, but nothing worse.
 
+/// @{
 /// Reads what Program::save wrote. From a stream: one program, and leaves the stream right behind it. Throws bad_file, saying
 /// what is wrong: not a program, of another precision, cut off, altered, of a newer version of the library; out_of_memory.
 template <class Real>
@@ -34,6 +35,7 @@ template <class Real>
 WENGERT_API Program<Real> load_program(std::istream& stream);
 template <class Real>
 WENGERT_API Program<Real> load_program(std::span<const std::byte> bytes);
+/// @}
 
 /// Bytes of the numbers that a file's program computes with: 8 for double, 4 for float. Throws bad_file.
 WENGERT_API std::size_t saved_precision(const std::string& path);

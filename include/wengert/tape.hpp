@@ -33,17 +33,17 @@ struct Backend;
 
 /// A branch of the recorded code: it went the way it did because the variable `condition` was zero, or wasn't.
 struct Guard {
-  Id condition;
-  bool outcome;  ///< at recording: not zero
-  std::uint32_t line;
-  const char* file;  ///< of the comparison; must outlive the tape
+  Id condition;        ///< variable that decided
+  bool outcome;        ///< at recording: not zero
+  std::uint32_t line;  ///< in that file
+  const char* file;    ///< of the comparison; must outlive the tape
 };
 
 /// The arrays of a tape, as the sweeps read them. Valid until the tape changes.
 template <class Real>
 struct TapeView {
-  std::span<const OpRecord> ops;
-  std::span<const Id> operands;
+  std::span<const OpRecord> ops;   ///< in the order recorded
+  std::span<const Id> operands;    ///< of n-ary ops, one list after the other
   std::span<const Id> inputs;      ///< ascending
   std::span<const Id> constants;   ///< ascending
   std::span<const Real> values;    ///< one per variable
@@ -54,25 +54,33 @@ struct TapeView {
 /// Weight of one output in a reverse sweep.
 template <class Real>
 struct Seed {
-  Id id;
-  Real weight;
+  Id id;        ///< the output
+  Real weight;  ///< its adjoint at the start of the sweep
 };
 
 /// What a tape holds.
 struct TapeStatistics {
+  /// @{
+  /// How many; inputs count parameters too, operands are those of n-ary ops.
   std::size_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, guards = 0;
+  /// @}
   std::size_t bytes_in_use = 0;    ///< of the arrays, counting what is recorded
   std::size_t bytes_reserved = 0;  ///< of the arrays, counting their capacity
 };
 
 /// A position on a tape: `rewind` to it forgets what was recorded since.
 struct Mark {
+  /// @{
+  /// How many there were.
   std::uint32_t variables = 0, ops = 0, operands = 0, inputs = 0, constants = 0, parameters = 0, guards = 0;
+  /// @}
 };
 
-/// What multiplies an adjoint by a partial (design: chain). `exact`: exactly 0 where either is exactly 0, so that a branch
-/// not taken can't poison a gradient. `ieee`: the plain product.
-enum class ZeroRule { exact, ieee };
+/// What multiplies an adjoint by a partial (docs/numerics.md).
+enum class ZeroRule {
+  exact,  ///< exactly 0 where either is exactly 0, so that a branch not taken can't poison a gradient
+  ieee    ///< the plain product
+};
 
 namespace detail {
 
@@ -147,17 +155,24 @@ class WENGERT_API Lifetime {
 
 /// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
 /// every result is kept. One thread at a time per tape; tapes share nothing.
+///
+/// It has a recording function for each op of the table (docs/ops.md): `Id exp(Id)`, `Id add(Id, Id)`, `Id fma(Id, Id, Id)`,
+/// `Id sum(std::span<const Id>)` (n-ary; the first output where there are several, as for softmax). They throw stale_id,
+/// bad_size for a number of operands that the op doesn't take, out_of_ids and out_of_memory.
 template <class Real>
 class WENGERT_API NaiveTape {
   static_assert(std::is_same_v<Real, double> || std::is_same_v<Real, float>, "wengert tapes hold double or float");
 
  public:
+  /// Empty.
   NaiveTape();
+  /// @{
   /// A copy holds the same under the same ids; a Var stays with the tape it was made on. A tape that was moved from is empty.
   NaiveTape(const NaiveTape&) = default;
   NaiveTape& operator=(const NaiveTape&) = default;
   NaiveTape(NaiveTape&&) noexcept = default;
   NaiveTape& operator=(NaiveTape&&) noexcept = default;
+  /// @}
   ~NaiveTape() = default;
 
   /// A variable that `set_input` may change and whose gradient is asked for.
@@ -167,8 +182,6 @@ class WENGERT_API NaiveTape {
   /// A variable that never changes. A tie of max, min, clamp against it has slope 0 (docs/numerics.md).
   Id constant(Real value);
 
-  // One recording function per row of the op table: `Id exp(Id)`, `Id add(Id, Id)`, `Id fma(Id, Id, Id)`,
-  // `Id sum(std::span<const Id>)` (n-ary; the first output where there are several, as for softmax).
 #define WENGERT_OP1(name, ...) \
   Id name(Id x) { return record1(Op::name, x); }
 #define WENGERT_OP2(name, ...) \
@@ -216,7 +229,7 @@ class WENGERT_API NaiveTape {
   /// Its name after those of the scopes it was recorded in: "layer/y". Empty where there are none. Throws stale_id.
   std::string label(Id id) const;
 
-  Mark mark() const;
+  Mark mark() const;  ///< here, to rewind to
   /// Forgets what was recorded after `mark`. Throws bad_argument if the tape is shorter than the mark.
   void rewind(const Mark& mark);
   /// Makes room, so that recording up to that size doesn't allocate.
@@ -227,12 +240,12 @@ class WENGERT_API NaiveTape {
   /// How many bytes its arrays may take (statistics().bytes_reserved); none of them grows past that: what would is refused
   /// before it is allocated, with out_of_memory and the number of bytes. While an array grows, its old place is held too.
   void set_budget(std::size_t bytes) { budget_ = bytes; }
-  std::size_t budget() const { return budget_; }
+  std::size_t budget() const { return budget_; }  ///< bytes; SIZE_MAX where none was set
 
-  void set_zero_rule(ZeroRule rule) { zero_rule_ = rule; }
-  ZeroRule zero_rule() const { return zero_rule_; }
+  void set_zero_rule(ZeroRule rule) { zero_rule_ = rule; }  ///< of sweeps, and of what is compiled, from now on
+  ZeroRule zero_rule() const { return zero_rule_; }         ///< `exact` where none was set
 
-  std::size_t size() const { return values_.size(); }
+  std::size_t size() const { return values_.size(); }  ///< variables
 
   // What Var stands on.
 
@@ -267,9 +280,9 @@ class WENGERT_API NaiveTape {
   }
   /// What Scope does (wengert/labels.hpp).
   void open_scope(std::string_view name);
-  void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }
-  const detail::Labels& labels() const { return labels_; }
-  void set_labels(detail::Labels labels) noexcept { labels_ = std::move(labels); }
+  void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }   ///< likewise
+  const detail::Labels& labels() const { return labels_; }                          ///< all names and scopes
+  void set_labels(detail::Labels labels) noexcept { labels_ = std::move(labels); }  ///< instead of those there are
   /// Room for the operands of an n-ary op, for the caller to fill in and then append_n. Throws bad_size, out_of_ids,
   /// out_of_memory.
   Id* operand_room(Op op, std::size_t n);
@@ -277,8 +290,8 @@ class WENGERT_API NaiveTape {
   /// Throws bad_size where it doesn't take that many, out_of_ids, out_of_memory.
   Id append_n(Op op, std::uint32_t n);
 
-  TapeStatistics statistics() const;
-  TapeView<Real> view() const;
+  TapeStatistics statistics() const;  ///< what it holds
+  TapeView<Real> view() const;        ///< its arrays
 
   /// Records any op of the table by its name in the enum: for interpreters, fuzzers and tests.
   Id record(Op op, std::span<const Id> operands);

@@ -20,6 +20,7 @@
 
 namespace wengert {
 
+/// How steps are run and states are kept.
 struct TimeLoopOptions {
   FunctionOptions function = {};                   ///< of the step
   std::size_t most_bytes = std::size_t(64) << 20;  ///< of the states that are kept to go back from
@@ -45,8 +46,11 @@ class WENGERT_API TimeLoop {
     requires std::invocable<Step&, std::span<const Var<Real>>>
   TimeLoop(std::size_t state, std::size_t parameters, Step step, const TimeLoopOptions& options = {})
       : TimeLoop(state, Function<Real>(state + parameters, std::move(step), options.function), options) {}
+  /// @{
+  /// What was moved from may be assigned to or destroyed, no more.
   TimeLoop(TimeLoop&&) noexcept;
   TimeLoop& operator=(TimeLoop&&) noexcept;
+  /// @}
   ~TimeLoop();
 
   /// The state after `steps` steps. Per sample `state + parameters` numbers in, `state` out.
@@ -61,7 +65,7 @@ class WENGERT_API TimeLoop {
   std::size_t bytes() const;
   /// How often the last `vjp` computed each step before it took its derivatives.
   std::size_t levels() const;
-  FunctionStatistics statistics() const;
+  FunctionStatistics statistics() const;  ///< of the step
 
  private:
   TimeLoop(std::size_t state, Function<Real> step, const TimeLoopOptions& options);

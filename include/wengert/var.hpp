@@ -91,8 +91,8 @@ class Var {
   static_assert(std::is_same_v<Real, double> || std::is_same_v<Real, float>, "Var holds double or float");
 
  public:
-  using value_type = Real;
-  using Tape = NaiveTape<Real>;
+  using value_type = Real;       ///< what it computes with
+  using Tape = NaiveTape<Real>;  ///< where it records
 
   /// The constant 0.
   Var() noexcept = default;
@@ -103,12 +103,14 @@ class Var {
   /// The variable `id` of a tape. Throws stale_id.
   Var(Tape& tape, Id id) : value_(tape.value(id)), tape_(&tape), id_(id), epoch_(tape.epoch()) {}
 
-  Real value() const noexcept { return value_; }
+  Real value() const noexcept { return value_; }  ///< at recording, whatever the tape was replayed at since
   /// Null for a constant.
   Tape* tape() const noexcept { return tape_; }
   /// `no_id` for a constant.
   Id id() const noexcept { return id_; }
 
+  /// @{
+  /// Records, as all arithmetic; of constants alone, only computes. Throws mixed_tapes, stale_id, out_of_ids, out_of_memory.
   Var& operator+=(const Var& b) { return *this = *this + b; }
   Var& operator-=(const Var& b) { return *this = *this - b; }
   Var& operator*=(const Var& b) { return *this = *this * b; }
@@ -124,8 +126,10 @@ class Var {
   WENGERT_INLINED friend Var operator/(const Var& a, const Var& b) { return div(a, b); }
   WENGERT_INLINED friend Var operator-(const Var& a) { return neg(a); }
   friend Var operator+(const Var& a) { return a; }
+  /// @}
 
-  // Comparisons return bool, and record a guard: what follows is right as long as they come out so.
+  /// @{
+  /// Comparisons return bool, and record a guard: what follows is right as long as they come out so. Throws as arithmetic.
   friend bool operator<(const Located<Real>& a, const Located<Real>& b) {
     return compare(Op::lt, a->value_ < b->value_, *a, *b, a);
   }
@@ -144,8 +148,10 @@ class Var {
   friend bool operator!=(const Located<Real>& a, const Located<Real>& b) {
     return compare(Op::ne, a->value_ != b->value_, *a, *b, a);
   }
+  /// @}
 
-  // So do these. (isnan, a row of the table, returns a Cond: decide(isnan(x)) is the bool.)
+  /// @{
+  /// So do these. (isnan, a row of the table, returns a Cond: decide(isnan(x)) is the bool.)
   friend bool isfinite(const Located<Real>& x) {
     const Real inf = std::numeric_limits<Real>::infinity();
     return compare(Op::lt, -inf < x->value_ && x->value_ < inf, abs(*x), Var(inf), x);
@@ -154,6 +160,7 @@ class Var {
     const Real inf = std::numeric_limits<Real>::infinity();
     return compare(Op::eq, x->value_ == inf || x->value_ == -inf, abs(*x), Var(inf), x);
   }
+  /// @}
   /// A NaN counts as positive, as for copysign.
   friend bool signbit(const Located<Real>& x) {
     const Var one = copysign(Var(1), *x);
@@ -183,10 +190,12 @@ class Var {
   }
 #include "wengert/ops.def"
 #undef WENGERT_RESULT
+  /// As std::hypot of three.
   friend Var hypot(const Var& a, const Var& b, const Var& c) { return hypot3(a, b, c); }
   /// Use a Cond, which is decided at replay.
   friend Var select(bool, const Var&, const Var&) = delete;
 
+  /// The number, frozen: no guard, and no derivative.
   friend Real value(const Var& x) noexcept { return x.value_; }
   /// The adjoint of the last sweep; 0 for a constant. Throws stale_id.
   friend Real grad(const Var& x) {
@@ -217,6 +226,7 @@ class Var {
     return id_;
   }
 
+  /// Writes the number.
   template <class Char, class Traits>
   friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& stream, const Var& x) {
     return stream << x.value_;
@@ -280,15 +290,16 @@ static_assert(sizeof(Var<double>) == 24);
 template <class Real>
 class Located {
  public:
+  /// What the defaults say is where the conversion stands.
   template <class T>
     requires std::is_convertible_v<const T&, Var<Real>>
   Located(const T& operand, const char* file_ = __builtin_FILE(), std::uint32_t line_ = __builtin_LINE())
       : file(file_), line(line_), operand_(operand) {}
-  const Var<Real>* operator->() const { return &operand_; }
-  const Var<Real>& operator*() const { return operand_; }
+  const Var<Real>* operator->() const { return &operand_; }  ///< the operand
+  const Var<Real>& operator*() const { return operand_; }    ///< the operand
 
-  const char* const file;
-  const std::uint32_t line;
+  const char* const file;    ///< of the comparison
+  const std::uint32_t line;  ///< in that file
 
  private:
   const Var<Real> operand_;
@@ -299,14 +310,18 @@ class Cond {
  public:
   /// A condition known at recording.
   explicit Cond(bool known) : truth_(known ? 1 : 0) {}
-  Cond(const Var<Real>& truth) : truth_(truth) {}
-  operator const Var<Real>&() const { return truth_; }
+  Cond(const Var<Real>& truth) : truth_(truth) {}       ///< true where it isn't 0
+  operator const Var<Real>&() const { return truth_; }  ///< 1 or 0, as a number
   /// What it is at recording.
   bool value() const { return truth_.value() != 0; }
 
+  /// @{
+  /// Recorded, and decided at replay. Throws as arithmetic.
   friend Cond operator&(const Cond& a, const Cond& b) { return logical_and(a.truth_, b.truth_); }
   friend Cond operator|(const Cond& a, const Cond& b) { return logical_or(a.truth_, b.truth_); }
   friend Cond operator!(const Cond& a) { return logical_not(a.truth_); }
+  /// @}
+  /// `a` where c holds, else `b`; the other's adjoint is exactly 0. Both are computed. Throws as arithmetic.
   friend Var<Real> select(const Cond& c, const Var<Real>& a, const Var<Real>& b) { return select(c.truth_, a, b); }
   /// What it is at recording, for `if`: a guard, as of a comparison. Throws stale_id.
   friend bool decide(const Cond& c, const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) {
@@ -414,5 +429,7 @@ std::pair<Var<Real>, Var<Real>> sincos(const Var<Real>& x) {
 }  // namespace wengert
 
 /// As of the real type inside.
+namespace std {
 template <class Real>
-struct std::numeric_limits<wengert::Var<Real>> : std::numeric_limits<Real> {};
+struct numeric_limits<wengert::Var<Real>> : numeric_limits<Real> {};
+}  // namespace std

@@ -20,3 +20,6 @@
 #include "wengert/time_loop.hpp"
 #include "wengert/var.hpp"
 #include "wengert/version.hpp"
+
+/// All of the library. Classes are templates over the numbers that they compute with, double or float.
+namespace wengert {}

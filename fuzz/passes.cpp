@@ -1,4 +1,7 @@
-// The compile passes: a tape made of the bytes, evaluated as it is and as a program, saved and loaded too. Bits must agree.
+// The compile passes: a tape made of the bytes, with guards, evaluated as it is and as a program, saved and loaded too. Bits must
+// agree, and so must who leaves the recorded path, and where.
+#include <optional>
+
 #include "fuzz/bytes.hpp"
 #include "tests/program/program_file.hpp"
 #include "tests/program/random_tape.hpp"
@@ -8,9 +11,42 @@
 namespace wengert::fuzz {
 namespace {
 
+/// Guards on any variables, mostly as they are now. The line of each is its number.
+template <class Real>
+void add_guards(Bytes& bytes, NaiveTape<Real>& tape) {
+  for (std::uint32_t k = bytes.chance(0.5) ? 0 : static_cast<std::uint32_t>(bytes.below(8)); k > 0; --k) {
+    const Id condition = static_cast<Id>(bytes.below(tape.size()));
+    const bool holds = tape.value(condition) != 0;
+    tape.guard(
+        {condition, bytes.chance(0.1) ? !holds : holds, static_cast<std::uint32_t>(tape.view().guards.size()), "fuzz"});
+  }
+}
+
+/// The first guard of the samples, or of the batch, that comes out otherwise on the tape as it is now.
+template <class Real>
+std::optional<std::uint32_t> first_departure(const NaiveTape<Real>& tape, const std::vector<test::Kind>& kinds,
+                                             bool of_batch) {
+  const TapeView<Real> view = tape.view();
+  for (const Guard& guard : view.guards) {
+    const bool uniform = !view.parameters.empty() && kinds[guard.condition] != test::Kind::varying;
+    if (uniform == of_batch && (view.values[guard.condition] != 0) != guard.outcome) return guard.line;
+  }
+  return {};
+}
+
+/// What a replay says of a sample, or of the batch.
+template <class Real>
+std::optional<std::uint32_t> reported(const Replay<Real>& replay, std::size_t sample) {
+  for (const Departure& departure : replay.departures())
+    if (departure.sample == sample) return replay.program().guard(departure.guard).line;
+  return {};
+}
+
 template <class Real>
 void compare(Bytes& bytes) {
   test::RandomTape<Real> graph = test::random_tape<Real>(bytes, bytes.below(120), 0.2, bytes.chance(0.4));
+  add_guards(bytes, graph.tape);
+  const std::vector<test::Kind> kinds = test::kinds(graph);
   graph.tape.set_zero_rule(bytes.chance(0.3) ? ZeroRule::ieee : ZeroRule::exact);
   std::vector<Id> differentiated;
   for (Id id : graph.inputs)
@@ -30,7 +66,11 @@ void compare(Bytes& bytes) {
   }
   const std::size_t lanes = bytes.below(5);
   for (const Program<Real>& one : {program, test::loaded<Real>(test::saved(program))}) {
-    Replay<Real> replay(one, {"scalar", 1, lanes, {}});
+    ReplayOptions options;
+    options.isa = "scalar";
+    options.lanes = lanes;
+    options.report_departures = true;
+    Replay<Real> replay(one, options);
     replay.set_parameters(parameters);
     std::vector<Real> values(samples * m), alone(samples * m), gradients(samples * d);
     replay.vjp(samples, rows<const Real>(x.data(), n), rows<const Real>(weights.data(), m), rows(values.data(), m),
@@ -40,7 +80,14 @@ void compare(Bytes& bytes) {
       for (std::size_t i = 0; i < n; ++i) graph.tape.set_input(graph.inputs[i], x[e * n + i]);
       std::vector<Seed<Real>> seeds;
       for (std::size_t k = 0; k < m; ++k) seeds.push_back({varying[k], weights[e * m + k]});
-      graph.tape.forward();
+      try {
+        graph.tape.forward();
+      } catch (const Error& error) {  // everything is computed all the same
+        require(error.code() == ErrorCode::other_path, error.what());
+      }
+      require(reported(replay, e) == first_departure(graph.tape, kinds, false), "who leaves the path");
+      require(reported(replay, Departure::every_sample) == first_departure(graph.tape, kinds, true),
+              "where the batch does");
       graph.tape.backward(seeds);
       for (std::size_t k = 0; k < m; ++k) {
         require(test::same_bits(values[e * m + k], graph.tape.value(varying[k])), "an output");

@@ -76,9 +76,6 @@ bool past(const ComparisonTexts& texts, double threshold) {
 int compare(const CompareArguments& arguments) {
   std::vector<bench::StoredReport> reports;
   for (const std::string& path : arguments.paths) reports.push_back(bench::read_report(path));
-  if (reports.size() > 1 && !arguments.base.empty())
-    throw Failure(ExitCode::usage, "--base: goes with one report; of several the first is the base");
-
   const bool levels = reports.size() == 1;
   const std::string base = !levels ? "" : arguments.base.empty() ? default_base(reports[0]) : arguments.base;
   const bench::Comparison comparison =
@@ -133,7 +130,11 @@ void add_compare(CLI::App& app, Action& action) {
       "  wengert compare results/local/mine --base v2\n"
       "  wengert compare before after --threshold 5% --strict\n"
       "  wengert compare a b c --format markdown");
-  compare_app.callback([arguments, &action] { action = [arguments] { return compare(*arguments); }; });
+  compare_app.callback([arguments, &action] {
+    if (arguments->paths.size() > 1 && !arguments->base.empty())
+      throw Failure(ExitCode::usage, "--base: goes with one report; of several the first is the base");
+    action = [arguments] { return compare(*arguments); };
+  });
 }
 
 }  // namespace wengert::command

@@ -27,20 +27,23 @@ struct LadderArguments {
   std::string peak_memory_of;  ///< this process measures one level for another one
 };
 
+bench::LadderOptions checked(const LadderArguments& arguments) {
+  Selection selection = arguments.selection;
+  if (!arguments.peak_memory_of.empty()) selection.levels = arguments.peak_memory_of;
+  bench::LadderOptions options = resolve(selection);
+  apply(arguments.run, options);
+  return options;
+}
+
 /// The other side of Screen::peak_memory.
-int measure_peak_memory(const LadderArguments& arguments) {
-  Selection one = arguments.selection;
-  one.levels = arguments.peak_memory_of;
-  const bench::LadderOptions options = resolve(one);
+int measure_peak_memory(const bench::LadderOptions& options) {
   bench::run_once(options, *options.levels.front());
   print(Stream::out, std::to_string(bench::peak_rss().value_or(0)));
   return ExitCode::ok;
 }
 
-int run_ladder(const LadderArguments& arguments) {
-  if (!arguments.peak_memory_of.empty()) return measure_peak_memory(arguments);
-  bench::LadderOptions options = resolve(arguments.selection);
-  apply(arguments.run, options);
+int run_ladder(const LadderArguments& arguments, const bench::LadderOptions& options) {
+  if (!arguments.peak_memory_of.empty()) return measure_peak_memory(options);
   const Reports reports(arguments.run);
   if (!arguments.run.quiet) remark(options);
   remember_stop_signals();
@@ -98,7 +101,9 @@ void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& c
       "  wengert ladder --levels c,v2,v3 --workload dag --ops 1000 --isa avx2\n"
       "  wengert ladder --levels v2,v4 --workload black-scholes --iterations 1000000 --csv - 2>/dev/null | column "
       "-ts,");
-  ladder.callback([arguments, &action] { action = [arguments] { return run_ladder(*arguments); }; });
+  ladder.callback([arguments, &action] {
+    action = [arguments, options = checked(*arguments)] { return run_ladder(*arguments, options); };
+  });
 }
 
 }  // namespace wengert::command

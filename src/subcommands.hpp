@@ -10,7 +10,8 @@
 
 namespace wengert::command {
 
-/// What to run once the whole command line has been understood; its result is the exit code.
+/// What to run once the whole command line has been understood; its result is the exit code. What is wrong with it, as far as
+/// that shows without reading files, is found out before.
 using Action = std::function<int()>;
 
 /// `arguments` are those of the command line, for reports and for running ourselves again.

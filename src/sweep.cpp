@@ -26,6 +26,8 @@
 namespace wengert::command {
 namespace {
 
+constexpr double most_points = 10'000;
+
 /// The selection, with lists in place of what the grid is over.
 struct SweepArguments {
   Selection one;
@@ -64,6 +66,10 @@ std::vector<Selection> grid(const SweepArguments& arguments) {
   for (const bench::WorkloadInfo& info : bench::workloads())
     if (info.name == arguments.one.workload && !info.has_ops) ops.resize(1);
 
+  const double product = double(ops.size()) * double(iterations.size()) * double(threads.size()) *
+                         double(lanes.size()) * double(precisions.size());
+  if (product > most_points)
+    throw Failure(ExitCode::usage, fmt::format("a grid of {:.0f} points; at most {:.0f}", product, most_points));
   const std::vector<const bench::LevelInfo*> all = resolve(arguments.one).levels;
   std::vector<Selection> points;
   for (const std::string& precision : precisions)
@@ -104,19 +110,30 @@ nlohmann::ordered_json grid_json(const SweepArguments& arguments) {
           {"precision", arguments.precision}};
 }
 
-int sweep(const SweepArguments& arguments) {
-  const std::vector<Selection> points = grid(arguments);
-  std::vector<bench::LadderOptions> options;
-  for (const Selection& point : points) {
-    options.push_back(resolve(point));
-    apply(arguments.run, options.back());
-    options.back().run_id = options.front().run_id;
-    options.back().started_utc = options.front().started_utc;
+struct Point {
+  Selection selection;
+  bench::LadderOptions options;
+};
+
+std::vector<Point> checked(const SweepArguments& arguments) {
+  std::vector<Point> points;
+  for (Selection& selection : grid(arguments)) {
+    bench::LadderOptions options = resolve(selection);
+    apply(arguments.run, options);
+    if (!points.empty()) {
+      options.run_id = points.front().options.run_id;
+      options.started_utc = points.front().options.started_utc;
+    }
+    points.push_back({std::move(selection), std::move(options)});
   }
+  return points;
+}
+
+int sweep(const SweepArguments& arguments, const std::vector<Point>& points) {
   const Reports reports(arguments.run, {"ceilings.csv"});
   if (!arguments.run.quiet)
-    for (const bench::LadderOptions& point : options)
-      if (remark(point)) break;
+    for (const Point& point : points)
+      if (remark(point.options)) break;
   remember_stop_signals();
   Screen screen(arguments.run);
 
@@ -125,11 +142,12 @@ int sweep(const SweepArguments& arguments) {
   std::vector<bench::Ceiling> ceilings;
   int code = ExitCode::ok;
   for (std::size_t i = 0; i < points.size() && !screen.stop(); ++i) {
-    screen.begin(points[i], fmt::format("{}point {} of {}: ", i == 0 ? "" : "\n", i + 1, points.size()));
-    bench::Run run = bench::run_ladder(options[i], screen);
+    screen.begin(points[i].selection, fmt::format("{}point {} of {}: ", i == 0 ? "" : "\n", i + 1, points.size()));
+    bench::Run run = bench::run_ladder(points[i].options, screen);
     if (!run.anything()) break;
     run.point = i;
-    const bench::Work work = bench::count_work(options[i].workload, options[i].workload_options, options[i].f32);
+    const bench::Work work =
+        bench::count_work(points[i].options.workload, points[i].options.workload_options, points[i].options.f32);
     run.flops_per_op = work.flops / double(run.ops);
     run.bytes_per_op = work.bytes / double(run.ops);
     runs.push_back(std::move(run));
@@ -182,7 +200,9 @@ void add_sweep(CLI::App& app, Action& action, const std::vector<std::string>& co
       "  wengert sweep --out results/local/sizes\n"
       "  wengert sweep --ops 10000 --threads 1,2,4,8 --levels v4,v6 --out results/local/threads\n"
       "  wengert sweep --ops 1000 --lanes 8,16,32,64,128 --precision f64,f32 --levels v3,v5");
-  command.callback([arguments, &action] { action = [arguments] { return sweep(*arguments); }; });
+  command.callback([arguments, &action] {
+    action = [arguments, points = checked(*arguments)] { return sweep(*arguments, points); };
+  });
 }
 
 }  // namespace wengert::command

@@ -87,8 +87,7 @@ void add_verify(CLI::App& app, Action& action) {
       "  wengert verify --levels all --workload heston --precision f32\n"
       "  wengert verify --levels c,hand --workload black-scholes --iterations 10000");
   command.callback([selection, &action] {
-    action = [selection] {
-      const bench::LadderOptions options = resolve(*selection);
+    action = [options = resolve(*selection)] {
       remark(options);
       return verify_levels(options);
     };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "tests/random.hpp"
@@ -10,11 +9,11 @@
 
 namespace wengert::test {
 
-/// The function number `seed` of the inputs: `steps` statements, some of them branches, loops and sorts that depend on values.
-template <class Real>
-std::vector<Var<Real>> branchy(std::uint64_t seed, std::size_t steps, std::span<const Var<Real>> inputs) {
+/// A function of the inputs, the same for copies of `random` (a Random, or what has its functions): `steps` statements, some of
+/// them branches, loops and sorts that depend on values.
+template <class Real, class Source>
+std::vector<Var<Real>> branchy(Source random, std::size_t steps, std::span<const Var<Real>> inputs) {
   using V = Var<Real>;
-  Random random(seed);
   std::vector<V> pool(inputs.begin(), inputs.end());
   pool.push_back(Real(0.75));
   for (std::size_t k = 0; k < steps; ++k) {

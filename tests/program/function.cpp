@@ -70,7 +70,7 @@ void random_functions(std::size_t count) {
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 11 + sizeof(Real));
     const std::size_t inputs = 1 + random.below(4), steps = 1 + random.below(20);
-    const Code<Real> code = [=](std::span<const Var<Real>> x) { return branchy<Real>(seed, steps, x); };
+    const Code<Real> code = [=](std::span<const Var<Real>> x) { return branchy<Real>(Random(seed), steps, x); };
     FunctionOptions options;
     const Isa isa = random.of(usable_isas());
     options.replay.isa = std::string(name(isa));

@@ -31,7 +31,7 @@ void record(Recorded<Real>& r, std::uint64_t seed, std::size_t steps, std::span<
   std::vector<Var<Real>> x;
   for (const Real v : at) x.push_back(input(r.tape, v));
   for (const Var<Real>& v : x) r.inputs.push_back(v.id());
-  for (const Var<Real>& y : branchy<Real>(seed, steps, x)) r.outputs.push_back(y.place(r.tape));
+  for (const Var<Real>& y : branchy<Real>(Random(seed), steps, x)) r.outputs.push_back(y.place(r.tape));
   const TapeView<Real> view = r.tape.view();
   for (const Guard& guard : view.guards) {
     const auto op = std::lower_bound(view.ops.begin(), view.ops.end(), guard.condition,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -74,19 +75,29 @@ RandomTape<Real> random_tape(Source& random, std::size_t size, double special = 
   return r;
 }
 
-/// Outputs that some input has a part in, or that are constant. The others are uniform.
+/// What a variable depends on: nothing, parameters alone, inputs.
+enum class Kind : std::uint8_t { constant, uniform, varying };
+
+/// Of each variable.
 template <class Real>
-std::vector<Id> varying_outputs(const RandomTape<Real>& graph) {
+std::vector<Kind> kinds(const RandomTape<Real>& graph) {
   const TapeView<Real> tape = graph.tape.view();
-  std::vector<int> kind(tape.values.size(), 0);  // 0 constant, 1 uniform, 2 varying
-  for (Id id : graph.parameters) kind[id] = 1;
-  for (Id id : graph.inputs) kind[id] = 2;
+  std::vector<Kind> kind(tape.values.size(), Kind::constant);
+  for (Id id : graph.parameters) kind[id] = Kind::uniform;
+  for (Id id : graph.inputs) kind[id] = Kind::varying;
   for (const OpRecord& record : tape.ops)
     for (std::uint32_t j = 0; j < outputs_of(record); ++j)
       for (Id id : operands_of(tape, record)) kind[record.out + j] = std::max(kind[record.out + j], kind[id]);
+  return kind;
+}
+
+/// Outputs that some input has a part in, or that are constant. The others are uniform.
+template <class Real>
+std::vector<Id> varying_outputs(const RandomTape<Real>& graph) {
+  const std::vector<Kind> kind = kinds(graph);
   std::vector<Id> varying;
   for (Id id : graph.outputs)
-    if (kind[id] != 1) varying.push_back(id);
+    if (kind[id] != Kind::uniform) varying.push_back(id);
   return varying;
 }
 

@@ -124,7 +124,7 @@ class Ladder {
           continue;
         }
         observer_.show(run_, fmt::format("measuring the memory of {}", info.name));
-        const PeakMemory peak = observer_.peak_memory(info);
+        const PeakMemory peak = info.own_process ? PeakMemory{} : observer_.peak_memory(info);
         if (stopped()) return;
         row.peak_rss_bytes = peak.bytes;
         if (!peak.problem.empty()) {

@@ -74,6 +74,7 @@ struct LevelInfo {
   std::function<std::unique_ptr<Level<float>>(const Workload&, const LevelOptions&)> make_f32;
   bool uses_lanes = false, uses_threads = false;  ///< what LevelOptions has of them matters
   bool approximate = false;  ///< central differences: their error goes with the value's, and is far above rounding
+  bool own_process = false;  ///< does its work in another process, whose memory isn't measured
   std::string missing = "";  ///< why this build hasn't got it; empty where it has
 };
 

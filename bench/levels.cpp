@@ -26,7 +26,6 @@ const std::vector<LevelInfo>& levels() {
        make_native_threads<float>, true, true},
       {"eager", "eager", "recorded anew by Vars for every evaluation and swept back; nothing replayed", false, false,
        always, make_eager<double>, make_eager<float>},
-      {"c", "plain C", "an index tape in plain C on libm", false, false, always, make_c<double>, make_c<float>},
       {"hand", "by hand", "the adjoint written by hand, scalar, on libm; the faster of g++ and clang++", false, false,
        always, make_hand<double>, make_hand<float>},
       {"hand-simd", "by hand, simd", "the adjoint written by hand over AVX-512 vectors, on libmvec", false, false,

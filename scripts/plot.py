@@ -4,7 +4,7 @@
     plot.py DIR            writes DIR/*.png and DIR/*.svg
     plot.py --html DIR     writes DIR/report.html: one file, nothing else needed to see it (`wengert report DIR`)
 
-ladder: nanoseconds per op of each level, with what it bought. Of a sweep: sizes (ns per op against ops), threads (speed-up
+ladder: nanoseconds per op of each level, with what it bought; languages, where they were timed: v1 beside v2. Of a sweep: sizes (ns per op against ops), threads (speed-up
 against threads, with the ideal line), roofline (where each level stands below this machine's ceilings).
 A bar or point is the median, its whisker the 95% interval. Needs matplotlib (Debian: python3-matplotlib).
 """
@@ -179,6 +179,32 @@ def ladder(rows):
     return {"ladder": figure}
 
 
+def languages(rows):
+    """The tapes of v1 and v2 side by side, a pair of bars for each language; C++ is the ladder's own."""
+    by_level = {row["level"]: row for row in rows}
+    pairs = [("C++ (v1, v2)", by_level["v1"], by_level["v2"])] if {"v1", "v2"} <= set(by_level) else []
+    pairs += [(row["name"].removeprefix("plain "), by_level[level + "-v1"], row) for level, row in by_level.items() if level + "-v1" in by_level]
+    if len(pairs) < 2:
+        return {}
+    figure, axes = canvas(1.3 + 0.62 * len(pairs), what(rows))
+    axes.margins(y=0.02)
+    for k, (colour, name) in enumerate(((QUIET, "v1: pool, operands computed again"), (BAR, "v2: index tape, results stored"))):
+        line = [pair[1 + k] for pair in pairs]
+        nanoseconds, errors = whiskers(line)
+        places = [place + 0.36 * k - 0.18 for place in range(len(pairs))]
+        axes.barh(places, nanoseconds, height=0.33, color=colour, xerr=errors, label=name, error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 2})
+        for place, n, up, (_, first, _) in zip(places, nanoseconds, errors[1], pairs):
+            gain = f", {times(number(first, 'ns_per_op') / n)}x" if k == 1 else ""
+            axes.annotate(f"{n:.3g} ns{gain}", (n + up, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
+    axes.set_xlim(0, axes.get_xlim()[1] * 1.15)
+    axes.set_yticks(range(len(pairs)), [pair[0] for pair in pairs])
+    axes.invert_yaxis()
+    axes.set_xlabel("ns per op and evaluation")
+    axes.yaxis.grid(False)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2)
+    return {"languages": figure}
+
+
 def sizes(rows):
     figures = {}
     for key in dict.fromkeys((r["workload"], r["precision"], r["iterations"]) for r in rows):
@@ -303,7 +329,7 @@ def size(count):
 
 def charts(rows, ceilings):
     if len(values(rows, "point")) <= 1:
-        return ladder(rows)
+        return {**ladder(rows), **languages(rows)}
     figures = {**sizes(rows), **threads(rows), **roofline(rows, ceilings)}
     return figures or ladder(rows)
 
@@ -371,6 +397,7 @@ def facts(meta):
 
 CAPTIONS = {
     "ladder": "Median time per recorded op and evaluation, forward and backward; the whisker is its 95% interval. Beside it the speed-up over the first level and the one above.",
+    "languages": "The same two tapes in each language, built by its own toolchain's fastest mode; beside v2 its speed-up over v1.",
     "sizes": "Time per op against the number of recorded ops. Where a line rises, its working set leaves a cache.",
     "threads": "Speed-up over one thread; the dashed line is ideal.",
     "roofline": "Counted floating-point operations against what this machine can do at most. A point below both the arithmetic roof and the roof of the cache that its working set (beside its name) fits into is held back by latency, dispatch or work that isn't counted. Faint points are smaller sizes.",

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/languages/languages.hpp"
 #include "bench/level.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/workload.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 std::string levels() {
   std::size_t name = 0, title = 0;
-  for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers()})
+  for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers(), &bench::languages()})
     for (const bench::LevelInfo& level : *all) {
       name = std::max(name, level.name.size());
       title = std::max(title, level.title.size());
@@ -29,9 +30,13 @@ std::string levels() {
   };
   std::string text = "levels (--levels):\n";
   for (const bench::LevelInfo& level : bench::levels()) text += line(level, level.ladder ? "" : " (by name only)");
-  text += "\npeers (--peers, or --levels by name):\n";
-  for (const bench::LevelInfo& peer : bench::peers())
-    text += line(peer, peer.missing.empty() ? "" : "; not here: " + peer.missing);
+  const auto others = [&](std::string_view heading, const std::vector<bench::LevelInfo>& all) {
+    text += heading;
+    for (const bench::LevelInfo& other : all)
+      text += line(other, other.missing.empty() ? "" : "; not here: " + other.missing);
+  };
+  others("\npeers (--peers, or --levels by name):\n", bench::peers());
+  others("\nthe same tapes in other languages (--languages, or --levels by name):\n", bench::languages());
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "bench/languages/languages.hpp"
 #include "bench/make_level.hpp"
 #include "bench/peers/peers.hpp"
 #include "kernels/dispatch.hpp"
@@ -35,7 +36,7 @@ std::vector<const bench::LevelInfo*> find_levels(const std::string& text) {
   for (const std::string& name : names) {
     const bench::LevelInfo* at = nullptr;
     std::vector<std::string> known;
-    for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers()})
+    for (const std::vector<bench::LevelInfo>* all : {&bench::levels(), &bench::peers(), &bench::languages()})
       for (const bench::LevelInfo& info : *all) {
         known.push_back(info.name);
         if (info.name == name) at = &info;
@@ -47,17 +48,20 @@ std::vector<const bench::LevelInfo*> find_levels(const std::string& text) {
   return found;
 }
 
-/// The peers that can be had for this workload and precision, but those that are there already.
-std::vector<const bench::LevelInfo*> find_peers(const bench::LadderOptions& options) {
-  std::vector<const bench::LevelInfo*> found;
-  for (const bench::LevelInfo& info : bench::peers()) {
+/// Adds those of a registry that can be had for this workload and precision, but for those that are there already.
+void add_those_here(bench::LadderOptions& options, const std::vector<bench::LevelInfo>& registry, const char* kind) {
+  const bench::Workload workload = bench::make_workload(options.workload, options.workload_options);
+  for (const bench::LevelInfo& info : registry) {
     if (std::find(options.levels.begin(), options.levels.end(), &info) != options.levels.end()) continue;
     const bool written = options.f32 ? bool(info.make_f32) : bool(info.make_f64);
-    const std::string why = !info.missing.empty() ? info.missing : written ? "" : "it has no such precision";
-    if (why.empty()) found.push_back(&info);
-    else complain(fmt::format("peer {} is left out: {}", info.name, why));
+    const bool available = !info.available || info.available(workload);
+    const std::string why = !written                ? "it has no such precision"
+                            : !available            ? "it is not written for workload " + workload.name
+                            : !info.missing.empty() ? info.missing
+                                                    : "";
+    if (why.empty()) options.levels.push_back(&info);
+    else complain(fmt::format("{} {} is left out: {}", kind, info.name, why));
   }
-  return found;
 }
 
 void find_workload(const std::string& name) {
@@ -123,6 +127,7 @@ void add_fixed_selection(CLI::App& app, Selection& s) {
       ->type_name("A,B,...")
       ->capture_default_str();
   app.add_flag("--peers", s.peers, "after the levels, all other tools that are here; see `wengert list`");
+  app.add_flag("--languages", s.languages, "after them, the same tapes in the other languages that are here");
   app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")
       ->type_name("NAME")
       ->capture_default_str();
@@ -183,10 +188,8 @@ bench::LadderOptions resolve(const Selection& s) {
   options.workload_options.size = find_sizes(s.size);
   options.workload_options.samples = s.iterations;
   options.iterations = s.iterations;
-  if (s.peers) {
-    const std::vector<const bench::LevelInfo*> peers = find_peers(options);
-    options.levels.insert(options.levels.end(), peers.begin(), peers.end());
-  }
+  if (s.peers) add_those_here(options, bench::peers(), "peer");
+  if (s.languages) add_those_here(options, bench::languages(), "language");
   find_choice("--isa", s.isa, {"auto", "scalar", "avx2", "avx512"});
   parse_isa(s.isa);  // whether this CPU has it
   options.level_options.isa = s.isa;

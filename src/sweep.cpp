@@ -80,13 +80,14 @@ std::vector<Selection> grid(const SweepArguments& arguments) {
         for (std::size_t t = 0; t < threads.size(); ++t) {
           std::vector<std::string> levels;
           for (const bench::LevelInfo* level : all) {
-            if (arguments.one.peers && precision == "f32" && !level->make_f32) continue;  // a peer without
+            const bool chosen = arguments.one.peers || arguments.one.languages;
+            if (chosen && precision == "f32" && !level->make_f32) continue;  // another's, without
             if ((first_lanes || level->uses_lanes) && (t == 0 || level->uses_threads)) levels.push_back(level->name);
           }
           for (std::uint64_t size : ops) {
             if (levels.empty()) continue;
             Selection point = arguments.one;
-            point.peers = false;  // they are among the levels
+            point.peers = point.languages = false;  // they are among the levels
             point.levels = fmt::format("{}", fmt::join(levels, ","));
             point.ops = size;
             point.iterations = count;

@@ -1,6 +1,6 @@
 """A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
 
-    child.py TOOL      jax or casadi
+    child.py TOOL      jax, casadi, numba or numba-v1
 
 Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
 that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
@@ -126,8 +126,13 @@ def casadi_batches(graph, n):
     return run
 
 
+def numba_batches(graph, n):
+    import numba_tape
+    return numba_tape.batches(numba_tape.pool_of if sys.argv[1].endswith("-v1") else numba_tape.tape_of)(graph, n)
+
+
 def main():
-    batches = {"jax": jax_batches, "casadi": casadi_batches}[sys.argv[1]]
+    batches = {"jax": jax_batches, "casadi": casadi_batches, "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a tool prints is no answer
     graph, run = None, None

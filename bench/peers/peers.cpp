@@ -5,9 +5,7 @@
 #include "wengert/error.hpp"
 
 namespace wengert::bench {
-namespace {
 
-/// A peer that isn't there: it is named, and refuses to be made.
 LevelInfo absent(LevelInfo info, std::string why) {
   info.missing = std::move(why);
   info.make_f64 = [why = info.missing](const Workload&, const LevelOptions&) -> std::unique_ptr<Level<double>> {
@@ -15,8 +13,6 @@ LevelInfo absent(LevelInfo info, std::string why) {
   };
   return info;
 }
-
-}  // namespace
 
 const std::vector<LevelInfo>& peers() {
   static const std::vector<LevelInfo> all = [] {
@@ -51,6 +47,7 @@ const std::vector<LevelInfo>& peers() {
       info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions&) {
         return make_python(name, workload);
       };
+      info.own_process = true;
       if (const std::string why = missing_python_peer(tool); !why.empty()) info = absent(info, why);
     }
     return found;

@@ -20,8 +20,10 @@ std::unique_ptr<Level<Real>> make_differences_threads(const Workload&, const Lev
 std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);  ///< of builds with HAVE_ADOLC
 std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&);
 
-/// Why a tool of the environment WENGERT_PEERS isn't there; empty where it is.
-std::string missing_python_peer(const std::string& package);
+/// A level that isn't there: it is named, and refuses to be made.
+LevelInfo absent(LevelInfo info, std::string why);
+/// Why a package of the environment WENGERT_PEERS isn't there, which `script` installs; empty where it is.
+std::string missing_python_peer(const std::string& package, const std::string& script = "scripts/peers");
 /// Its interpreter, and the script that it runs; empty where there is none.
 std::string python_of_peers();
 std::string script_of_peers();

@@ -88,8 +88,8 @@ std::string script_of_peers() {
   return "";
 }
 
-std::string missing_python_peer(const std::string& package) {
-  const std::string how = "scripts/peers installs it and says how to name the folder in WENGERT_PEERS";
+std::string missing_python_peer(const std::string& package, const std::string& script) {
+  const std::string how = script + " installs it and says how to name the folder in WENGERT_PEERS";
   if (python_of_peers().empty()) return "WENGERT_PEERS is not set; " + how;
   if (script_of_peers().empty()) return "child.py is not beside the command";
   std::error_code error;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/languages/languages.hpp"
 #include "bench/level.hpp"
+#include "bench/make_level.hpp"
 #include "bench/reference.hpp"
 #include "kernels/dispatch.hpp"
 #include "tests/needs.hpp"
@@ -24,13 +26,23 @@ struct Found {
   std::vector<Real> values, gradients;  // [result], [differentiated][result]
 };
 
+/// All levels, and the tapes in other languages that are here and in this process.
+std::vector<LevelInfo> all_levels() {
+  std::vector<LevelInfo> all = levels();
+  for (const LevelInfo& info : languages())
+    if (info.missing.empty() && !info.own_process) all.push_back(info);
+  return all;
+}
+
+template <class Real>
+bool written(const LevelInfo& info, const Workload& w) {
+  return maker<Real>(info) && (!info.available || info.available(w));
+}
+
 template <class Real>
 std::unique_ptr<Level<Real>> make(const std::string& name, const Workload& w, const LevelOptions& options = {}) {
-  for (const LevelInfo& info : levels())
-    if (info.name == name) {
-      if constexpr (sizeof(Real) == 8) return info.make_f64(w, options);
-      else return info.make_f32(w, options);
-    }
+  for (const LevelInfo& info : all_levels())
+    if (info.name == name) return maker<Real>(info)(w, options);
   throw Error(ErrorCode::bad_argument, "no level " + name);
 }
 
@@ -104,6 +116,7 @@ void check_rungs_equal_v2() {
 
 template <class Real>
 void check_against_reference(const LevelInfo& info, const Workload& w, std::size_t evaluations) {
+  if (!written<Real>(info, w)) return;
   const long double allowed = 64 * static_cast<long double>(std::numeric_limits<Real>::epsilon());
   const Reference reference(w);
   std::unique_ptr<Level<Real>> level;
@@ -142,6 +155,7 @@ void check_against_reference(const LevelInfo& info, const Workload& w, std::size
 
 template <class Real>
 void check_nodes(const LevelInfo& info, const Workload& w) {
+  if (!written<Real>(info, w)) return;
   const Reference reference(w);
   std::vector<double> x, seeds(w.variables);
   std::vector<Real> inputs, weights(w.variables), values(w.variables), adjoints(w.variables);
@@ -191,24 +205,24 @@ BOOST_AUTO_TEST_CASE(rungs_equal_v2_f32, *uses_threads()) { check_rungs_equal_v2
 
 BOOST_AUTO_TEST_CASE(near_reference_f64) {
   for (const Workload& w : all_workloads(203))
-    for (const LevelInfo& info : levels()) check_against_reference<double>(info, w, 21);
+    for (const LevelInfo& info : all_levels()) check_against_reference<double>(info, w, 21);
 }
 BOOST_AUTO_TEST_CASE(near_reference_f32) {
   for (const Workload& w : all_workloads(203))
-    for (const LevelInfo& info : levels()) check_against_reference<float>(info, w, 21);
+    for (const LevelInfo& info : all_levels()) check_against_reference<float>(info, w, 21);
 }
 
 BOOST_AUTO_TEST_CASE(west_of_any_length) {  // the hand-written levels take groups of four ops apart
   for (std::size_t ops = 1; ops <= 12; ++ops)
     for (const Output output : {Output::last, Output::sum})
-      for (const LevelInfo& info : levels())
+      for (const LevelInfo& info : all_levels())
         if (!info.ladder)
           check_against_reference<double>(info, make_workload("west", {.ops = ops, .output = output}), 3);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_near_reference) {
   for (const Workload& w : all_workloads(203))
-    for (const LevelInfo& info : levels()) {
+    for (const LevelInfo& info : all_levels()) {
       if (info.name == "hand-simd") continue;  // no nodes, and not everywhere
       check_nodes<double>(info, w);
       check_nodes<float>(info, w);
@@ -238,7 +252,7 @@ BOOST_AUTO_TEST_CASE(hand_written_tails) {
   for (const WorkloadInfo& workload : workloads()) {
     if (workload.has_ops || workload.name == "heston") continue;
     const Workload w = small_workload(workload, 1);
-    for (const LevelInfo& info : levels())
+    for (const LevelInfo& info : all_levels())
       if (!info.ladder)
         for (const std::size_t evaluations : {1, 7, 8, 9, 17, 33}) {
           check_against_reference<double>(info, w, evaluations);
@@ -273,7 +287,7 @@ BOOST_AUTO_TEST_CASE(smallest_sizes) {
     WorkloadOptions options;
     for (const WorkloadInfo::Size& size : info.sizes) options.size.push_back(size.least);
     const Workload w = make_workload(info.name, options);
-    for (const LevelInfo& level : levels()) check_against_reference<double>(level, w, 19);
+    for (const LevelInfo& level : all_levels()) check_against_reference<double>(level, w, 19);
   }
 }
 

@@ -169,6 +169,28 @@ def peers(tap):
     tap.check("a peer by name that isn't here", ends(done, 1, "jax", "/none"))
 
 
+def languages(tap, folder):
+    done = run("list", env={"WENGERT_PEERS": "/none"})
+    tap.check("list shows languages, and why one isn't here", expect(*((word in done.stdout, done.stdout) for word in (
+        "other languages (--languages", "c-v1", "not here: /none/languages/rust.so is not there; scripts/languages builds it"))))
+    done = run("ladder", *QUICK, "--levels", "v1,v2", "--languages", "--csv", "-", "--quiet", env={"WENGERT_PEERS": "/none"})
+    rows = {row["level"]: row["status"] for row in csv.DictReader(done.stdout.splitlines())}
+    tap.check("--languages: verified and timed, the others said", expect(
+        (done.returncode == 0, done), (rows == dict.fromkeys(("v1", "v2", "c", "c-v1"), "complete"), rows),
+        ("wengert: language lang-zig is left out: /none" in done.stderr, done.stderr)))
+    done = run("ladder", *QUICK, "--levels", "v2", "--languages", "--workload", "dag", "--precision", "f32", "--csv", "-", "--quiet",
+               env={"WENGERT_PEERS": "/none"})
+    tap.check("--languages where not all are written", expect(
+        (done.returncode == 0, done), ("c-v1 is left out: it has no such precision" in done.stderr, done.stderr)))
+    done = run("ladder", *QUICK, "--levels", "v2,c-v1", "--workload", "dag", "--quiet")
+    tap.check("a language by name where it isn't written", ends(done, 2, "c-v1", "dag"))
+    broken = folder / "broken" / "languages"
+    broken.mkdir(parents=True)
+    (broken / "rust.so").write_text("no library")
+    done = run("ladder", *QUICK, "--levels", "v2,lang-rust", "--quiet", env={"WENGERT_PEERS": str(broken.parent)})
+    tap.check("a library that is none", ends(done, 1, "lang-rust failed", "rust.so"))
+
+
 def bad_places(tap, folder, out):
     file = folder / "file"
     file.write_text("mine")
@@ -310,6 +332,7 @@ def main():
         usage(tap)
         cores(tap)
         peers(tap)
+        languages(tap, folder)
         out = reports(tap, folder)
         bad_places(tap, folder, out)
         full_disk(tap, folder, out)

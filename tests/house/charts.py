@@ -76,6 +76,15 @@ def main():
         labels = (folder / "ladder.svg").read_text() if not wrong else ""
         missing = [word for word in ("v0 heap", "v2 tape", "v3 simd", "x v0", "west, f64, 60 ops") if word not in labels]
         tap.check("with levels, speed-ups and workload named", ", ".join(missing))
+        tap.check("no chart of languages where there are none", "" if not (folder / "languages.svg").exists() else "drawn")
+        pairs = folder / "pairs"
+        tap.run("v1 and v2 in two languages are drawn",
+                [WENGERT, "ladder", "--levels", "v1,v2,c,c-v1", "--ops", "60", "--iterations", "20", "--repetitions", "2",
+                 "--min-time", "0.001", "--quiet", "--out", pairs],
+                [*PLOT, pairs])
+        labels = (pairs / "languages.svg").read_text() if (pairs / "languages.svg").exists() else ""
+        missing = [word for word in ("C++ (v1, v2)", ">C<", "v1: pool", "v2: index tape") if word not in labels]
+        tap.check("side by side", ", ".join(missing))
         tap.check("no folder", complains(folder / "none", "No such file"))
         page_of(tap, folder, ["v0 heap", "v3 simd", "ns/op", "CPU", "<svg", "prefers-color-scheme"])
 

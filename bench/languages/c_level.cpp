@@ -3,8 +3,8 @@
 #include <chrono>
 #include <new>
 
-#include "bench/c_tape.h"
 #include "bench/graph_ops.hpp"
+#include "bench/languages/c_tape.h"
 #include "bench/make_levels.hpp"
 #include "bench/results.hpp"
 #include "wengert/error.hpp"

@@ -85,16 +85,50 @@ void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& ta
 }
 
 template <class Real>
-void Machine<Real>::stay_within_budget(const plan::Layout<Real>& layout, std::size_t width, bool dual,
-                                       std::size_t workers) const {
+typename Machine<Real>::Cut Machine<Real>::cut(std::size_t lanes, bool dual, std::size_t piece) const {
+  Cut cut;
+  cut.alone = lanes == 1 && !dual;
+  cut.width = cut.alone ? 1 : width_for(lanes, dual);
+  cut.piece = piece == 0 ? cut.width : piece;
+  cut.pieces = (lanes - 1) / cut.piece + 1;
+  cut.workers = cut.pieces == 1 ? 1 : parallel_for_ ? workers_.size() : std::min(workers_.size(), cut.pieces);
+  return cut;
+}
+
+template <class Real>
+std::size_t Machine<Real>::workspaces_with(const plan::Layout<Real>& layout, const Cut& cut, bool dual) const {
   const std::size_t block =
-      (layout.slots * width * (dual ? 2 : 1) + data_.longest_list * 2 * (width == 1 ? 1 : vector_)) * sizeof(Real);
+      (layout.slots * cut.width * (dual ? 2 : 1) + data_.longest_list * 2 * (cut.alone ? 1 : vector_)) * sizeof(Real);
   std::size_t bytes = 0;
-  for (std::size_t w = 0; w < workers_.size(); ++w) bytes += std::max(workers_[w].bytes(), w < workers ? block : 0);
+  for (std::size_t w = 0; w < workers_.size(); ++w) bytes += std::max(workers_[w].bytes(), w < cut.workers ? block : 0);
+  return bytes;
+}
+
+template <class Real>
+std::size_t Machine<Real>::native_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& kind : native_)
+    for (const Native& native : kind)
+      if (native.runner) sum += native.runner->bytes();
+  return sum;
+}
+
+template <class Real>
+void Machine<Real>::stay_within_budget(const plan::Layout<Real>& layout, const Cut& cut, bool dual) {
+  const std::size_t bytes = workspaces_with(layout, cut, dual);
   if (bytes > budget_)
     throw Error(ErrorCode::out_of_memory, "a replay needs workspaces of " + std::to_string(bytes) +
                                               " bytes, and its budget is " + std::to_string(budget_) +
                                               " bytes; ask for fewer lanes or threads");
+  if (bytes + native_bytes() > budget_) give_up_native(bytes + native_bytes());
+}
+
+template <class Real>
+void Machine<Real>::give_up_native(std::size_t bytes) {
+  over_budget_ = "with machine code the replay needs " + std::to_string(bytes) + " bytes, and its budget is " +
+                 std::to_string(budget_) + " bytes";
+  for (auto& kind : native_)
+    for (Native& native : kind) native.runner.reset();
 }
 
 template <class Real>
@@ -127,22 +161,36 @@ void Machine<Real>::finish() {
 
 template <class Real>
 NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
-  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples == 0) return nullptr;
+  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples == 0 || !over_budget_.empty()) return nullptr;
   const bool point = samples == 1;
   Native& native = native_[point][gradient];
   if (!native.runner) {
     native.samples += samples;
     if (engine_ == Engine::automatic && native.samples < (point ? points_worth_code : samples_worth_code))
       return nullptr;
-    native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point);
+    native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point, budget_ - std::min(budget_, bytes()));
   }
   return native.runner->why_not().empty() ? native.runner.get() : nullptr;
+}
+
+template <class Real>
+bool Machine<Real>::has_room_for(const NativeRunner<Real>& runner, bool gradient, std::size_t samples,
+                                 std::size_t piece) {
+  if (!has_budget()) return true;
+  // The interpreter's workspaces have to be there too: it does the blocks that machine code leaves.
+  const Cut cut = this->cut(samples, false, piece);
+  const std::size_t needed = workspaces_with(gradient ? data_.gradient : data_.values, cut, false) + native_bytes() -
+                             runner.bytes() + runner.bytes_with(cut.workers, cut.width);
+  if (needed <= budget_) return true;
+  give_up_native(needed);
+  return false;
 }
 
 template <class Real>
 std::string Machine<Real>::engine() const {
   if (engine_ == Engine::interpreter) return "interpreter";
   if (isa_ != Isa::avx512) return "interpreter: native code is for avx512, this is " + std::string(name(isa_));
+  if (!over_budget_.empty()) return "interpreter: " + over_budget_;
   std::string why_not = "too few samples so far for native code";
   for (const auto& kind : native_)
     for (const Native& native : kind) {
@@ -155,10 +203,7 @@ std::string Machine<Real>::engine() const {
 
 template <class Real>
 std::size_t Machine<Real>::bytes() const {
-  std::size_t sum = 0;
-  for (const auto& kind : native_)
-    for (const Native& native : kind)
-      if (native.runner) sum += native.runner->bytes();
+  std::size_t sum = native_bytes();
   for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
   return sum;
 }

@@ -38,6 +38,9 @@ class Machine {
   /// Machine code for values, or for values and adjoints, of a batch or a single sample; null where the interpreter is to
   /// do it.
   NativeRunner<Real>* native(bool gradient, std::size_t samples);
+  /// Whether that, for a batch that goes through each_block with that `piece`, stays within the budget. If not, there will be
+  /// no machine code from now on.
+  bool has_room_for(const NativeRunner<Real>& runner, bool gradient, std::size_t samples, std::size_t piece);
   /// What runs batches, and why it isn't machine code where that was wanted.
   std::string engine() const;
 
@@ -111,8 +114,20 @@ class Machine {
     return std::min(most, (lanes + vector_ - 1) / vector_ * vector_);
   }
 
-  /// Throws out_of_memory if `workers` blocks of that kind would take more than the budget.
-  void stay_within_budget(const plan::Layout<Real>& layout, std::size_t width, bool dual, std::size_t workers) const;
+  /// How a batch is cut: lanes of a block, pieces, and how many workers have some.
+  struct Cut {
+    std::size_t width, piece, pieces, workers;
+    bool alone;  ///< one lane, for which there is code of its own
+  };
+  Cut cut(std::size_t lanes, bool dual, std::size_t piece) const;
+  bool has_budget() const { return budget_ != std::numeric_limits<std::size_t>::max(); }
+  /// Bytes of the workspaces once a batch has gone through them.
+  std::size_t workspaces_with(const plan::Layout<Real>& layout, const Cut& cut, bool dual) const;
+  std::size_t native_bytes() const;
+  /// Throws out_of_memory if a batch would take more than the budget, without machine code.
+  void stay_within_budget(const plan::Layout<Real>& layout, const Cut& cut, bool dual);
+  /// From now on the interpreter does it.
+  void give_up_native(std::size_t bytes);
   [[noreturn]] void bad_chunk(unsigned worker, std::size_t end) const;
 
   Program<Real> program_;
@@ -134,7 +149,8 @@ class Machine {
     std::unique_ptr<NativeRunner<Real>> runner;
     std::size_t samples = 0;  // so far, while it isn't there
   };
-  Native native_[2][2];  // [for a point][gradient]
+  Native native_[2][2];      // [for a point][gradient]
+  std::string over_budget_;  // why machine code was given up, if it was
 };
 
 template <class Real>
@@ -143,9 +159,9 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
                                std::size_t seeds, const Body& body, std::size_t piece) {
   const std::size_t lanes = samples * seeds;
   if (lanes == 0) return;
-  const bool dual = numbers == Numbers::dual, alone = lanes == 1 && !dual;
-  const std::size_t width = width_for(lanes, dual);
-  if (piece == 0) piece = width;
+  const bool dual = numbers == Numbers::dual;
+  const Cut cut = this->cut(lanes, dual, piece);
+  const bool alone = cut.alone;
 
   const auto evaluate = [&](std::size_t worker, std::size_t first, std::size_t count, bool last) {
     Workspace<Real>& workspace = workers_[worker];
@@ -167,24 +183,19 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
     body(block);
   };
   const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
-    if (worker >= workers_.size() || end > (lanes - 1) / piece + 1) bad_chunk(worker, end);
+    if (worker >= workers_.size() || end > cut.pieces) bad_chunk(worker, end);
     for (std::size_t k = begin; k < end; ++k)
-      for (std::size_t first = k * piece, stop = std::min(first + piece, lanes); first < stop; first += width) {
-        const std::size_t count = std::min(width, stop - first);
+      for (std::size_t first = k * cut.piece, stop = std::min(first + cut.piece, lanes); first < stop;
+           first += cut.width) {
+        const std::size_t count = std::min(cut.width, stop - first);
         evaluate(worker, first, count, first + count == stop);
       }
   };
-  const std::size_t pieces = (lanes - 1) / piece + 1;
-  const bool together = workers_.size() != 1 && pieces != 1;
-  if (budget_ != std::numeric_limits<std::size_t>::max())
-    stay_within_budget(layout, alone ? 1 : width, dual,
-                       !together       ? 1
-                       : parallel_for_ ? workers_.size()
-                                       : std::min(workers_.size(), pieces));
+  if (has_budget()) stay_within_budget(layout, cut, dual);
   // By reference: a std::function of its own would be an allocation.
-  if (!together) chunk(0, 0, pieces);
-  else if (parallel_for_) parallel_for_(pieces, std::ref(chunk));
-  else pool_->run(pieces, std::ref(chunk));
+  if (cut.workers == 1) chunk(0, 0, cut.pieces);
+  else if (parallel_for_) parallel_for_(cut.pieces, std::ref(chunk));
+  else pool_->run(cut.pieces, std::ref(chunk));
 }
 
 extern template class Machine<double>;

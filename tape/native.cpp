@@ -49,7 +49,8 @@ codegen::Shape choose_shape(std::size_t operations, bool point) {
 }  // namespace
 
 template <class Real>
-NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain) {
+NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain,
+                             std::size_t most_bytes) {
   const std::size_t operations =
       gradient ? operations_in(data.forward) + operations_in(data.backward) : operations_in(data.values_code);
   if (operations > most_operations) {
@@ -63,12 +64,18 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient,
     return;
   }
   const codegen::Assembly assembly = codegen::assemble(graph, shape);
+  const std::size_t pool =
+      std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real))));
+  if (assembly.code.size() + pool > most_bytes) {
+    why_not_ = std::to_string(assembly.code.size() + pool) + " bytes of machine code are more than the budget leaves";
+    return;
+  }
+  pool_.reserve(pool);
   memory_ = codegen::ExecutableMemory(assembly.code);
   if (!memory_) {
     why_not_ = "the system gives no executable memory";
     return;
   }
-  pool_.reserve(std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))));
   std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
   lanes_ = shape.samples(sizeof(Real));
   spill_bytes_ = assembly.spill_bytes;
@@ -90,18 +97,31 @@ bool NativeCode<Real>::run_point(Real* numbers, const Real* uniforms, std::byte*
 }
 
 template <class Real>
-NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point)
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point, std::size_t most_bytes)
     : data_(data),
       layout_(gradient ? data.gradient : data.values),
       at_(data, gradient),
       gradient_(gradient),
       point_(point),
-      code_(data, gradient, point, chain_) {}
+      most_bytes_(most_bytes),
+      code_(data, gradient, point, chain_, most_bytes) {}
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes() const {
   std::size_t sum = code_.code_bytes();
   for (const Worker& worker : workers_) sum += worker.staging.bytes() + worker.spills.bytes();
+  return sum;
+}
+
+template <class Real>
+std::size_t NativeRunner<Real>::bytes_with(std::size_t workers, std::size_t most) const {
+  const std::size_t each =
+      numbers_in_staging(round_up(most)) * sizeof(Real) + code_.spill_bytes() + codegen::spill_bias;
+  std::size_t sum = code_.code_bytes();
+  for (std::size_t w = 0; w < std::max(workers, workers_.size()); ++w) {
+    const std::size_t has = w < workers_.size() ? workers_[w].staging.bytes() + workers_[w].spills.bytes() : 0;
+    sum += std::max(has, w < workers ? each : 0);
+  }
   return sum;
 }
 
@@ -116,9 +136,12 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
   // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
   if (gradient_ && data_.zero_rule == ZeroRule::exact && chain_ == codegen::Chain::plain && failed >= 4 &&
       4 * failed > tried) {
+    NativeCode<Real> careful(data_, gradient_, point_, codegen::Chain::zero_rule, most_bytes_);
     chain_ = codegen::Chain::zero_rule;
-    code_ = NativeCode<Real>(data_, gradient_, point_, chain_);
-    workers_.clear();
+    if (careful.why_not().empty()) {  // otherwise it goes on as it is
+      code_ = std::move(careful);
+      workers_.clear();
+    }
   }
   workers_.resize(workers);
   uniforms_.clear();
@@ -163,9 +186,14 @@ bool NativeRunner<Real>::Worker::ran(bool well) {
 }
 
 template <class Real>
+std::size_t NativeRunner<Real>::numbers_in_staging(std::size_t width) const {
+  return std::max(at_.count * width, static_cast<std::size_t>(codegen::bias_of_numbers(1)));
+}
+
+template <class Real>
 void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
   if (worker.width >= width) return;
-  worker.staging.reserve(std::max(at_.count * width, static_cast<std::size_t>(codegen::bias_of_numbers(1))));
+  worker.staging.reserve(numbers_in_staging(width));
   worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
   worker.pointers.resize(at_.count);
   worker.width = width;
@@ -175,7 +203,6 @@ template <class Real>
 bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, std::size_t most) {
   Worker& worker = workers_[worker_number];
   if (worker.skips()) return false;
-  const auto round_up = [&](std::size_t n) { return (n + code_.lanes() - 1) / code_.lanes() * code_.lanes(); };
   make_room(worker, round_up(most));
   const bool in_place = in_place_ && lanes.count % code_.lanes() == 0;
   std::vector<Real*>& pointers = worker.pointers;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,13 +22,15 @@ namespace wengert {
 template <class Real>
 class NativeCode {
  public:
-  /// `gradient`: values and adjoints. `point`: of one sample at a time. Check `why_not` before use.
-  NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain);
+  /// `gradient`: values and adjoints. `point`: of one sample at a time. Code and constants of more than `most_bytes` aren't
+  /// kept. Check `why_not` before use.
+  NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain,
+             std::size_t most_bytes);
 
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
   std::size_t lanes() const { return lanes_; }             ///< samples that it computes at a time
   std::size_t spill_bytes() const { return spill_bytes_; }
-  std::size_t code_bytes() const { return memory_.bytes(); }
+  std::size_t code_bytes() const { return memory_.bytes() + pool_.bytes(); }
 
   /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
   /// of the sums' adjoints.
@@ -54,11 +57,14 @@ struct NativeBatch {
 template <class Real>
 class NativeRunner {
  public:
-  NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point);
+  NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point,
+               std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
   const std::string& why_not() const { return code_.why_not(); }
   const NativeCode<Real>& code() const { return code_; }
   std::size_t bytes() const;
+  /// What it will be once `workers` have run blocks of up to `most` lanes.
+  std::size_t bytes_with(std::size_t workers, std::size_t most) const;
 
   /// Before the blocks of a batch. `uniform`: the uniform side, where the program has one.
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
@@ -82,13 +88,16 @@ class NativeRunner {
     bool skips();
     bool ran(bool well);  // returns `well`
   };
+  std::size_t numbers_in_staging(std::size_t width) const;
   void make_room(Worker& worker, std::size_t width) const;
   LaneSlot<Real> slot(Worker& worker, std::size_t pointer) const;
+  std::size_t round_up(std::size_t lanes) const { return (lanes + code_.lanes() - 1) / code_.lanes() * code_.lanes(); }
 
   const plan::ProgramData<Real>& data_;
   const plan::Layout<Real>& layout_;
   const plan::NativePointers<Real> at_;
   const bool gradient_, point_;
+  const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;
   NativeCode<Real> code_;
   std::vector<Worker> workers_;

@@ -98,12 +98,12 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
 
 /// Machine code ready for a batch, or null.
 template <class Real>
-NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch) {
+NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece) {
   NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
-  if (native)
-    native->begin(batch, batch.samples == 1 ? 1 : machine_->threads(),
-                  machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
-  return native;
+  if (!native) return nullptr;
+  native->begin(batch, batch.samples == 1 ? 1 : machine_->threads(),
+                machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
+  return machine_->has_room_for(*native, gradient, batch.samples, piece) ? native : nullptr;
 }
 
 /// A batch of one sample by machine code, its sums too. If that can't be, `native` is null: blocks aren't for it either.
@@ -126,8 +126,9 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   const plan::Layout<Real>& layout = machine_->data().values;
   Reduction<Real>& reduction = machine_->reduction();
   const bool sums = !layout.terms.empty();
+  const std::size_t piece = sums ? Reduction<Real>::group : 0;
   if (sums) reduction.prepare(layout.terms.size(), samples, machine_->threads());
-  NativeRunner<Real>* native = begin_native(false, {samples, inputs, {}, values, {}});
+  NativeRunner<Real>* native = begin_native(false, {samples, inputs, {}, values, {}}, piece);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -140,8 +141,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
         return done ? native->lanes_of(block.worker, q) : block.slot(layout.terms[q]).data;
       });
   };
-  if (!run_point(native, samples, sums))
-    machine_->each_block(layout, Numbers::plain, samples, 1, body, sums ? Reduction<Real>::group : 0);
+  if (!run_point(native, samples, sums)) machine_->each_block(layout, Numbers::plain, samples, 1, body, piece);
   return sums ? reduction.finish() : std::span<const Real>();
 }
 
@@ -190,9 +190,10 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   const std::size_t terms = data.gradient.terms.size(), sums = terms + data.totals.size();
+  const std::size_t piece = sums != 0 ? Reduction<Real>::group : 0;
   Reduction<Real>& reduction = machine_->reduction();
   if (sums != 0) reduction.prepare(sums, samples, machine_->threads());
-  NativeRunner<Real>* native = begin_native(true, {samples, inputs, weights, values, gradients});
+  NativeRunner<Real>* native = begin_native(true, {samples, inputs, weights, values, gradients}, piece);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -212,7 +213,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
       });
   };
   if (!run_point(native, samples, sums != 0))
-    machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, sums != 0 ? Reduction<Real>::group : 0);
+    machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, piece);
   return sums != 0 ? reduction.finish() : std::span<const Real>();
 }
 

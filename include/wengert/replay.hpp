@@ -69,8 +69,9 @@ struct ReplayOptions {
   /// values, gradient or vjp: one for single samples, another for more; "auto": that, once there were enough samples to pay
   /// for it. Where native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
-  /// Bytes that the workspaces of its blocks may take (bytes()). What would take more is refused before it is allocated, with
-  /// out_of_memory and the number of bytes: fewer lanes or threads take less.
+  /// Bytes that the workspaces of its blocks and its machine code may take (bytes()). What would take more is refused before it
+  /// is allocated, with out_of_memory and the number of bytes: fewer lanes or threads take less. Where there is room for the
+  /// workspaces but not for machine code with its own, the interpreter does it.
   std::size_t budget = std::numeric_limits<std::size_t>::max();
 };
 
@@ -190,7 +191,7 @@ class WENGERT_API Replay {
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
-  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece);
   bool run_point(NativeRunner<Real>*& native, std::size_t samples, bool sums);
   void refuse_sums(const char* what) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);

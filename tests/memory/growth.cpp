@@ -7,6 +7,7 @@
 
 #include "bench/workload.hpp"
 #include "tests/memory/allocations.hpp"
+#include "tests/needs.hpp"
 #include "wengert/wengert.hpp"
 
 namespace wengert::test {
@@ -183,6 +184,64 @@ BOOST_AUTO_TEST_CASE(of_a_replay) {
     BOOST_TEST(little.bytes() == 0u);
     little.gradient(3, rows(x.data(), 2), {}, rows(g.data(), 2));  // a small block fits
     BOOST_TEST(g[0] == expected[0]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx512)) {
+  const std::vector<double> x(20'000, 0.5);
+  std::vector<double> y(10'000), g(20'000);
+  const auto run = [&](Replay<double>& replay, std::size_t samples = 10'000) {
+    replay.gradient(samples, rows(x.data(), 2), rows(y.data(), 1), rows(g.data(), 2));
+    return g;
+  };
+  for (const unsigned threads : {1u, 3u}) {
+    ReplayOptions options;
+    options.threads = threads;
+    options.engine = "native";
+    Replay<double> unlimited(plain(), options);
+    const std::vector<double> expected = run(unlimited);
+    BOOST_TEST_REQUIRE(unlimited.engine() == "native");
+    const std::size_t lanes = unlimited.lanes();
+    options.engine = "interpreter";
+    options.lanes = lanes;
+    Replay<double> interpreter(plain(), options);
+    run(interpreter);
+    BOOST_TEST(unlimited.bytes() > interpreter.bytes());
+
+    options.engine = "native";
+    options.budget = unlimited.bytes();
+    Replay<double> enough(plain(), options);
+    BOOST_TEST((run(enough) == expected));
+    BOOST_TEST(enough.engine() == "native");
+    BOOST_TEST(enough.bytes() == options.budget);
+    double hessian[4];
+    enough.hessian(1, rows(x.data(), 2), {}, {}, rows(hessian, 4));  // its workspace isn't larger
+    BOOST_TEST(enough.engine() == "native");
+
+    // Room for the interpreter alone: that does it, and keeps no code.
+    for (const std::size_t budget : {unlimited.bytes() - 1, interpreter.bytes()}) {
+      options.budget = budget;
+      Replay<double> little(plain(), options);
+      BOOST_TEST((run(little) == expected));
+      BOOST_TEST(little.bytes() <= budget);
+      BOOST_TEST(little.engine().find("budget") != std::string::npos, little.engine());
+      BOOST_TEST((run(little) == expected));
+    }
+    options.budget = interpreter.bytes() - 1;
+    Replay<double> none(plain(), options);
+    BOOST_CHECK_EXCEPTION(run(none), Error, out_of_memory(std::to_string(interpreter.bytes()) + " bytes"));
+    BOOST_TEST(none.bytes() == 0u);
+
+    // Code that fits with small batches goes when a large one needs the room.
+    Replay<double> small(plain(), {.threads = threads, .engine = "native"});
+    run(small, 2);
+    options.budget = std::max(small.bytes(), interpreter.bytes());
+    Replay<double> growing(plain(), options);
+    run(growing, 2);
+    BOOST_TEST(growing.engine() == "native");
+    BOOST_TEST((run(growing) == expected));
+    BOOST_TEST(growing.engine() != "native");
+    BOOST_TEST(growing.bytes() <= options.budget);
   }
 }
 

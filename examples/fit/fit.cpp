@@ -76,10 +76,8 @@ std::vector<double> fit(const Model& model, const Problem& p, std::vector<double
 
   std::vector<double> points(m * (n + 1)), values(m), jacobian(m * n), residuals(m);
   const auto sum_of_squares = [&](const std::vector<double>& at) {
-    for (std::size_t i = 0; i < m; ++i) {
-      std::copy(at.begin(), at.end(), points.begin() + static_cast<std::ptrdiff_t>(i * (n + 1)));
-      points[i * (n + 1) + n] = p.x[i];
-    }
+    for (std::size_t i = 0; i < m; ++i)
+      std::copy(at.begin(), at.end(), &points[i * (n + 1)]), points[i * (n + 1) + n] = p.x[i];
     replay.gradient(m, wengert::rows(points.data(), n + 1), wengert::rows(values.data(), 1),
                     wengert::rows(jacobian.data(), n));
     double sum = 0;
@@ -87,26 +85,32 @@ std::vector<double> fit(const Model& model, const Problem& p, std::vector<double
     return sum;
   };
 
-  double least = sum_of_squares(b), damping = 1;
-  for (int step = 0; step < 2000; ++step) {
-    // The damping rows below the Jacobian are scaled by its columns: J. J. More, "The Levenberg-Marquardt algorithm:
-    // implementation and theory", Lect. Notes Math. 630 (1978).
+  // The damping rows below the Jacobian are scaled by its columns, the largest that each ever was: J. J. More, "The
+  // Levenberg-Marquardt algorithm: implementation and theory", Lect. Notes Math. 630 (1978).
+  std::vector<double> scale(n, 0.0);
+  const auto step = [&](double damping) {
     std::vector<double> A = jacobian, r = residuals;
     for (std::size_t k = 0; k < n; ++k) {
       double norm = 0;
       for (std::size_t i = 0; i < m; ++i) norm = std::hypot(norm, jacobian[i * n + k]);
-      A.insert(A.end(), n, 0.0);
-      A[(m + k) * n + k] = std::sqrt(damping) * norm;
-      r.push_back(0);
+      A.insert(A.end(), n, 0.0), r.push_back(0);
+      A[(m + k) * n + k] = std::sqrt(damping) * (scale[k] = std::max(scale[k], norm));
     }
-    const std::vector<double> d = least_squares(A, r, n);
-    std::vector<double> next = b;
-    double moved = 0;
+    return least_squares(A, r, n);
+  };
+  double least = sum_of_squares(b), damping = 1, moved = 1;
+  for (int tried = 0; tried < 2000 && moved > 1e-13; ++tried) {
+    std::vector<double> d = step(damping), next = b;
+    moved = 0;
     for (std::size_t k = 0; k < n; ++k) next[k] += d[k], moved = std::max(moved, std::fabs(d[k] / next[k]));
     const double sum = sum_of_squares(next);
     if (sum <= least) b = next, least = sum, damping = std::max(damping / 10, 1e-18);
     else damping = std::min(damping * 10, 1e18), sum_of_squares(b);
-    if (moved < 1e-13) break;
+  }
+  // The sum tells only half the digits of the parameters apart; steps without damping find the others.
+  for (int last = 0; last < 3; ++last, sum_of_squares(b)) {
+    const std::vector<double> d = step(0);
+    for (std::size_t k = 0; k < n; ++k) b[k] += d[k];
   }
   return b;
 }
@@ -129,14 +133,16 @@ int main(int argc, char** argv) {
   std::puts("problem   start  digits that agree with the certified parameters");
   for (const auto& [name, model] : problems) {
     const Problem p = read(folder + "/" + name + ".dat");
+    const std::size_t n = p.certified.size();
     if (p.x.empty()) return std::fprintf(stderr, "fit: can't read %s/%s.dat\n", folder.c_str(), name), 1;
     for (int start = 0; start < 2; ++start) {
       const std::vector<double> b = fit(model, p, p.start[start]);
       double digits = 11;
-      for (std::size_t k = 0; k < b.size(); ++k)
+      for (std::size_t k = 0; k < n; ++k)
         digits = std::min(digits, -std::log10(std::fabs(b[k] / p.certified[k] - 1) + 1e-11));
       std::printf("%-8s  %5d  %6.1f\n", name, start + 1, std::fmax(digits, 0));
-      right &= digits >= 7 || start == 0;  // from the far start BoxBOD and MGH17 run away, as for most solvers
+      // From the farther start MGH17 runs away, as for most solvers. Thurber's Jacobian costs three digits.
+      right &= digits >= (n == 7 ? 7 : 9) || (n == 5 && start == 0);
     }
   }
   return right ? 0 : 1;

@@ -205,6 +205,29 @@ def languages(rows):
     return {"languages": figure}
 
 
+def totals(rows, preset):
+    """Seconds in total of a preset's levels, among those that others have published."""
+    published = (preset or {}).get("published")
+    if not published:
+        return {}
+    bars = [(f"{r['level']} {r['name']}", number(r, "seconds_median"), BAR) for r in rows]
+    bars += [(f"{who}, {published['when']}", seconds, QUIET) for who, seconds in published["seconds"].items()]
+    bars.sort(key=lambda bar: -bar[1])
+    figure, axes = canvas(1.1 + 0.34 * len(bars), f"{what(rows)}: seconds in total")
+    names, seconds, colours = zip(*bars)
+    axes.barh(range(len(bars)), seconds, height=0.66, color=colours)
+    for place, s in enumerate(seconds):
+        axes.annotate(f"{s:,.3g}" if s < 1000 else f"{s:,.0f}", (s, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+    plain_logs(axes, "x")
+    left, right = min(seconds) / 3, max(seconds)
+    axes.set_xlim(left, left * (right / left) ** 1.12)
+    axes.set_yticks(range(len(bars)), names, fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlabel(f"seconds; grey: as published, of {published['machine']} machine")
+    axes.yaxis.grid(False)
+    return {"totals": figure}
+
+
 def sizes(rows):
     figures = {}
     for key in dict.fromkeys((r["workload"], r["precision"], r["iterations"]) for r in rows):
@@ -327,9 +350,10 @@ def size(count):
     return f"{count:.3g} GB"
 
 
-def charts(rows, ceilings):
+def charts(rows, meta):
     if len(values(rows, "point")) <= 1:
-        return {**ladder(rows), **languages(rows)}
+        return {**ladder(rows), **languages(rows), **totals(rows, meta.get("preset"))}
+    ceilings = meta.get("ceilings") or []
     figures = {**sizes(rows), **threads(rows), **roofline(rows, ceilings)}
     return figures or ladder(rows)
 
@@ -398,6 +422,7 @@ def facts(meta):
 CAPTIONS = {
     "ladder": "Median time per recorded op and evaluation, forward and backward; the whisker is its 95% interval. Beside it the speed-up over the first level and the one above.",
     "languages": "The same two tapes in each language, built by its own toolchain's fastest mode; beside v2 its speed-up over v1.",
+    "totals": "Seconds for all evaluations. What was published for this set-up is of another machine: it tells the order of magnitude.",
     "sizes": "Time per op against the number of recorded ops. Where a line rises, its working set leaves a cache.",
     "threads": "Speed-up over one thread; the dashed line is ideal.",
     "roofline": "Counted floating-point operations against what this machine can do at most. A point below both the arithmetic roof and the roof of the cache that its working set (beside its name) fits into is held back by latency, dispatch or work that isn't counted. Faint points are smaller sizes.",
@@ -414,7 +439,7 @@ def page(directory, rows, all_rows, ceilings, meta):
     if warnings:
         parts.append('<div class="warn">' + "".join(f"<p>{html.escape(w)}</p>" for w in warnings) + "</div>")
     seen = set()
-    for name, figure in charts(rows, ceilings).items():
+    for name, figure in charts(rows, meta).items():
         kind = name.split("-")[0]
         heading = "" if kind in seen else f"<h2>{kind.capitalize()}</h2><p class='quiet'>{CAPTIONS[kind]}</p>"
         seen.add(kind)
@@ -468,7 +493,7 @@ def main():
     try:
         if as_page:
             return page(directory, rows, all_rows, ceilings, meta)
-        for name, figure in charts(rows, ceilings).items():
+        for name, figure in charts(rows, meta).items():
             for extension, metadata in (("png", None), ("svg", {"Date": None})):
                 path = os.path.join(directory, f"{name}.{extension}")
                 figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")

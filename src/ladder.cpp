@@ -10,6 +10,7 @@
 #include "bench/memory.hpp"
 #include "bench/report.hpp"
 #include "src/exit_code.hpp"
+#include "src/preset.hpp"
 #include "src/reports.hpp"
 #include "src/run_arguments.hpp"
 #include "src/screen.hpp"
@@ -24,6 +25,7 @@ namespace {
 struct LadderArguments {
   Selection selection;
   RunArguments run;
+  const Preset* preset = nullptr;
   std::string peak_memory_of;  ///< this process measures one level for another one
 };
 
@@ -58,12 +60,15 @@ int run_ladder(const LadderArguments& arguments, const bench::LadderOptions& opt
   std::exception_ptr problem;
   const std::vector<std::string> noise = screen.noise({&run, 1});
   try {
-    reports.write({&run, 1}, {{"noise", noise}});
+    nlohmann::ordered_json more = {{"noise", noise}};
+    if (arguments.preset) more["preset"] = preset_json(*arguments.preset);
+    reports.write({&run, 1}, more);
     reports.print_summary({&run, 1});
   } catch (const Failure&) {
     problem = std::current_exception();  // the table is what is left of the run: show it first
   }
   screen.finish(run);
+  if (arguments.preset) screen.add(totals(*arguments.preset, run));
   screen.tell(noise);
   if (problem) std::rethrow_exception(problem);
   return verdict(run);
@@ -88,6 +93,8 @@ void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& c
   CLI::App& ladder = *app.add_subcommand("ladder", "Time levels side by side, each verified first");
   add_selection(ladder, arguments->selection);
   add_run_arguments(ladder, arguments->run);
+  const auto preset = std::make_shared<std::string>();
+  add_preset(ladder, *preset);
   ladder.add_option("--peak-memory-of", arguments->peak_memory_of)->group("");
   ladder.footer(
       "Iterations are the evaluations in a batch; a repetition repeats the batch until --min-time is over. Levels are\n"
@@ -98,10 +105,12 @@ void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& c
       "Examples:\n"
       "  wengert ladder\n"
       "  wengert ladder --levels all --precision f32 --out results/local/f32\n"
+      "  wengert ladder --preset post\n"
       "  wengert ladder --levels c,v2,v3 --workload dag --ops 1000 --isa avx2\n"
       "  wengert ladder --levels v2,v4 --workload black-scholes --iterations 1000000 --csv - 2>/dev/null | column "
       "-ts,");
-  ladder.callback([arguments, &action] {
+  ladder.callback([arguments, preset, &ladder, &action] {
+    arguments->preset = apply_preset(*preset, ladder, arguments->selection, arguments->run);
     action = [arguments, options = checked(*arguments)] { return run_ladder(*arguments, options); };
   });
 }

@@ -36,6 +36,10 @@ void Screen::finish(const bench::Run& run) {
   if (!quiet_) print(stream_, heading_ + table(run, width(), has_colour(stream_)));
 }
 
+void Screen::add(const std::string& text) {
+  if (!quiet_) print(stream_, text);
+}
+
 std::vector<std::string> Screen::noise(std::span<const bench::Run> runs) {
   return watch_.findings(runs, processor_seconds() - processor_seconds_);
 }

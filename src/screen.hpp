@@ -24,6 +24,8 @@ class Screen : public bench::Observer {
   void show(const bench::Run& run, std::string_view next) override;
   /// The last word on it.
   void finish(const bench::Run& run);
+  /// Further text, below the table.
+  void add(const std::string& text);
   /// Whether the machine was quiet enough for these: a line for each thing that it wasn't.
   std::vector<std::string> noise(std::span<const bench::Run> runs);
   /// Says so below the table.

@@ -191,6 +191,23 @@ def languages(tap, folder):
     tap.check("a library that is none", ends(done, 1, "lang-rust failed", "rust.so"))
 
 
+def preset(tap, folder):
+    tap.check("a preset that there isn't", ends(run("ladder", "--preset", "none"), 2, "--preset", "'none'", "post"))
+    for option, value in (("--ops", 100), ("--iterations", 10), ("--workload", "dag"), ("--output", "sum"), ("--size", 2)):
+        done = run("ladder", "--preset", "post", option, value)
+        tap.check(f"--preset with {option}", ends(done, 2, "--preset", option))
+    out = folder / "post"
+    done = run("ladder", "--preset", "post", "--levels", "v5", "--repetitions", "1", "--warmup", "0", "--min-time", "0", "--out", out)
+    lines = done.stdout[done.stdout.find("Seconds in total"):].splitlines()
+    row, meta = table_of(out / "summary.csv")[0], json.loads((out / "meta.json").read_text())
+    tap.check("--preset post: its set-up, and totals among what was published", expect(
+        (done.returncode == 0, done.stderr),
+        ((row["workload"], row["ops"], row["iterations"], row["output"]) == ("west", "10000", "10000", "last"), row),
+        ([line.split()[:2] for line in lines[1:3]] == [["PyTorch", "*"], ["JAX", "*"]], done.stdout),
+        (any(line.startswith("  v5 planned ") for line in lines), done.stdout),
+        (meta["preset"]["published"]["seconds"]["JAX"] == 470, meta["preset"])))
+
+
 def bad_places(tap, folder, out):
     file = folder / "file"
     file.write_text("mine")
@@ -333,6 +350,7 @@ def main():
         cores(tap)
         peers(tap)
         languages(tap, folder)
+        preset(tap, folder)
         out = reports(tap, folder)
         bad_places(tap, folder, out)
         full_disk(tap, folder, out)

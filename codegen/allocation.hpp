@@ -173,16 +173,16 @@ class Allocation {
   void load(unsigned r, Value v) {
     if (behind_pointer(v)) {
       point_at(nodes_[v].b);
-      out_.evex(load_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * nodes_[v].c)));
+      out_.vector(load_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * nodes_[v].c)));
       return;
     }
     const Place from = memory(v);
-    if (from.broadcast) out_.evex_of_number(broadcast_op(), r, from);
-    else out_.evex_widest(load_op(), r, 0, from);
+    if (from.broadcast) out_.vector_of_number(broadcast_op(), r, from);
+    else out_.vector(load_op(), r, 0, from);
   }
   void store(unsigned r, Place to) {
-    if (to.broadcast) out_.evex_of_number(store_number_op(), r, to);
-    else out_.evex(store_op(), r, 0, to);
+    if (to.broadcast) out_.vector_of_number(store_number_op(), r, to);
+    else out_.vector(store_op(), r, 0, to);
   }
   /// The value in a register, to stay there for this node.
   unsigned get(Value v) {
@@ -244,6 +244,13 @@ class Allocation {
   using Byte = std::uint8_t;
   Opcode real(unsigned map, unsigned code) const { return {Byte(map), packed_, wide_, Byte(code)}; }
   Opcode prefixed(unsigned map, unsigned code) const { return {Byte(map), 1, wide_, Byte(code)}; }
+  static constexpr Opcode also_vex(Opcode op) {
+    op.vex = true;
+    return op;
+  }
+  /// Copies a register.
+  Opcode copy_op() const { return also_vex(real(1, 0x28)); }
+  Opcode fma_op(unsigned order) const { return also_vex(prefixed(2, order)); }
   Opcode load_op() const { return real(1, 0x10); }
   Opcode store_op() const { return real(1, 0x11); }
   Opcode broadcast_op() const {
@@ -268,7 +275,7 @@ class Allocation {
       return r;
     }
     const unsigned r = vacate(false);
-    if (in_register(v)) out_.evex(real(1, 0x28), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
+    if (in_register(v)) out_.vector(copy_op(), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
     else load(r, v);
     read(v, next);
     own(r, result_of, false);

@@ -1,6 +1,7 @@
 // The instructions of a straight line of vector operations; where their values are is Allocation's.
 #include "codegen/assemble.hpp"
 
+#include <array>
 #include <span>
 #include <utility>
 
@@ -59,30 +60,30 @@ class Assembler : Allocation {
 
   Opcode opcode(Do what) const {
     switch (what) {
-      case Do::add: return real(1, 0x58);
-      case Do::sub: return real(1, 0x5c);
+      case Do::add: return also_vex(real(1, 0x58));
+      case Do::sub: return also_vex(real(1, 0x5c));
       case Do::mul:
-      case Do::mul_where: return real(1, 0x59);
-      case Do::div: return real(1, 0x5e);
-      case Do::max: return real(1, 0x5f);
-      case Do::min: return real(1, 0x5d);
+      case Do::mul_where: return also_vex(real(1, 0x59));
+      case Do::div: return also_vex(real(1, 0x5e));
+      case Do::max: return also_vex(real(1, 0x5f));
+      case Do::min: return also_vex(real(1, 0x5d));
       case Do::scale: return prefixed(2, 0x2c);
-      case Do::sqrt: return real(1, 0x51);
-      case Do::round: return prefixed(3, f64_ ? 0x09 : 0x08);
+      case Do::sqrt: return also_vex(real(1, 0x51));
+      case Do::round: return also_vex(prefixed(3, f64_ ? 0x09 : 0x08));
       case Do::exponent: return prefixed(2, 0x42);
       case Do::mantissa: return prefixed(3, 0x26);
-      case Do::to_int: return f64_ ? Opcode{1, 1, 1, 0x7a} : Opcode{1, 2, 0, 0x5b};
-      case Do::to_real: return f64_ ? Opcode{1, 2, 1, 0xe6} : Opcode{1, 0, 0, 0x5b};
+      case Do::to_int: return f64_ ? Opcode{1, 1, 1, 0x7a} : also_vex({1, 2, 0, 0x5b});
+      case Do::to_real: return f64_ ? Opcode{1, 2, 1, 0xe6} : also_vex({1, 0, 0, 0x5b});
       case Do::blend: return prefixed(2, 0x65);
       case Do::lookup: return prefixed(2, f64_ ? 0x77 : 0x16);
-      case Do::bit_and: return prefixed(1, 0xdb);
-      case Do::bit_or: return prefixed(1, 0xeb);
-      case Do::bit_xor: return prefixed(1, 0xef);
-      case Do::add_int: return prefixed(1, f64_ ? 0xd4 : 0xfe);
-      case Do::sub_int: return prefixed(1, f64_ ? 0xfb : 0xfa);
+      case Do::bit_and: return also_vex(prefixed(1, 0xdb));
+      case Do::bit_or: return also_vex(prefixed(1, 0xeb));
+      case Do::bit_xor: return also_vex(prefixed(1, 0xef));
+      case Do::add_int: return also_vex(prefixed(1, f64_ ? 0xd4 : 0xfe));
+      case Do::sub_int: return also_vex(prefixed(1, f64_ ? 0xfb : 0xfa));
       case Do::shift_left:
-      case Do::shift_right: return prefixed(1, f64_ ? 0x73 : 0x72);
-      case Do::shift_right_signed: return prefixed(1, 0x72);
+      case Do::shift_right: return also_vex(prefixed(1, f64_ ? 0x73 : 0x72));
+      case Do::shift_right_signed: return f64_ ? prefixed(1, 0x72) : also_vex(prefixed(1, 0x72));
       case Do::compare:
       case Do::compare_where:
       case Do::require: return real(1, 0xc2);
@@ -115,21 +116,21 @@ class Assembler : Allocation {
         const unsigned mask = get(n.a), no = get(n.c);
         const Place yes = source(n.b, next[1]);
         read_all(n, next);
-        out_.evex(opcode(n.what), result(v), no, yes, mask);
+        out_.vector(opcode(n.what), result(v), no, yes, mask);
         break;
       }
       case Do::mul_where: {
         const unsigned mask = get(n.a), first = get(n.b);
         const Place second = source(n.c, next[2]);
         read_all(n, next);
-        out_.evex(opcode(n.what), result(v), first, second, mask | Encoder::zeroing);
+        out_.vector(opcode(n.what), result(v), first, second, mask | Encoder::zeroing);
         break;
       }
       case Do::compare_where: {
         const unsigned a = get(n.a), mask = get(n.c);
         const Place b = source(n.b, next[1]);
         read_all(n, next);
-        out_.evex(opcode(n.what), result(v), a, b, mask, n.immediate);
+        out_.vector(opcode(n.what), result(v), a, b, mask, n.immediate);
         break;
       }
       case Do::sqrt:
@@ -138,14 +139,14 @@ class Assembler : Allocation {
       case Do::to_real: {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
-        out_.evex(opcode(n.what), result(v), 0, from);
+        out_.vector(opcode(n.what), result(v), 0, from);
         break;
       }
       case Do::round:
       case Do::mantissa: {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
-        out_.evex(opcode(n.what), result(v), 0, from, 0, n.what == Do::mantissa ? 3 : n.immediate);
+        out_.vector(opcode(n.what), result(v), 0, from, 0, n.what == Do::mantissa ? 3 : n.immediate);
         break;
       }
       case Do::shift_left:
@@ -154,7 +155,7 @@ class Assembler : Allocation {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
         const unsigned which = n.what == Do::shift_left ? 6 : n.what == Do::shift_right ? 2 : 4;
-        out_.evex(opcode(n.what), which, result(v), from, 0, n.immediate);
+        out_.vector(opcode(n.what), which, result(v), from, 0, n.immediate);
         break;
       }
       case Do::compare:
@@ -166,7 +167,7 @@ class Assembler : Allocation {
         read(n.a, next[0]);
         read(n.b, next[1]);
         const bool to_good = n.what == Do::require || n.what == Do::require_int;
-        out_.evex(opcode(n.what), to_good ? good : result(v), a, b, to_good ? good : 0, n.immediate);
+        out_.vector(opcode(n.what), to_good ? good : result(v), a, b, to_good ? good : 0, n.immediate);
         break;
       }
       case Do::mask_and:
@@ -206,7 +207,7 @@ class Assembler : Allocation {
         const Place second = source(b, next_b);
         read(a, next_a);
         read(b, next_b);
-        out_.evex(opcode(n.what), result(v), first, second);
+        out_.vector(opcode(n.what), result(v), first, second);
       }
     }
     finish();
@@ -254,7 +255,7 @@ class Assembler : Allocation {
       const unsigned second = reg(b);
       const Place third = place(c);
       const unsigned to = taken_over(v, a.value, a.next);
-      out_.evex(prefixed(2, 0xa8), to, second, third);
+      out_.vector(fma_op(0xa8), to, second, third);
       read(b.value, b.next);
       if (c.value != b.value) read(c.value, c.next);
     } else if (!b.here && a.dies && a_alone && c.here && !c.dies) {
@@ -262,7 +263,7 @@ class Assembler : Allocation {
       const unsigned second = reg(c);
       const Place third = place(b);
       const unsigned to = taken_over(v, a.value, a.next);
-      out_.evex(prefixed(2, 0x98), to, second, third);
+      out_.vector(fma_op(0x98), to, second, third);
       read(b.value, b.next);
       read(c.value, c.next);
     } else {
@@ -274,32 +275,54 @@ class Assembler : Allocation {
         to = taken_over(v, c.value, c.next);
       } else {
         to = vacate(false);
-        out_.evex(real(1, 0x28), to, 0, place(c));
+        out_.vector(copy_op(), to, 0, place(c));
         own(to, v, false);
       }
-      out_.evex(prefixed(2, 0xb8), to, second, third);
+      out_.vector(fma_op(0xb8), to, second, third);
       read(a.value, a.next);
       if (b.value != a.value) read(b.value, b.next);
       if (!c_alone && c.value != a.value && c.value != b.value) read(c.value, c.next);
     }
   }
 
+  /// Of a point: an item of the table in memory, whose number stays in a general register for lookups to come.
+  void look_up_in_memory(Value v) {
+    const Node& n = nodes_[v];
+    const std::uint32_t* const next = &next_[3 * v];
+    std::size_t k = 0;
+    while (k < indices_.size() && indices_[k].value != n.b) ++k;
+    if (k == indices_.size()) {
+      k = next_index_++ % indices_.size();
+      indices_[k].value = n.b;
+      out_.index_mod_16(indices_[k].in, get(n.b));
+    }
+    read_all(n, next);
+    out_.vector_of_number(broadcast_op(), result(v), Place::item(pool, home_[n.a], indices_[k].in));
+  }
+  struct Index {
+    Gpr in;
+    Value value = no_value;
+  };
+  std::array<Index, 4> indices_{{{Gpr::rax}, {Gpr::r8}, {Gpr::r10}, {Gpr::r11}}};
+  std::size_t next_index_ = 0;
+
   void lookup(Value v) {
     const Node& n = nodes_[v];
     const std::uint32_t* const next = &next_[3 * v];
+    if (point_) return look_up_in_memory(v);
     if (n.immediate == 1) {  // vpermps
       const unsigned index = get(n.b);
       const Place table = source(n.a, next[0]);
       read(n.b, next[1]);
       read(n.a, next[0]);
-      out_.evex_widest(opcode(n.what), result(v), index, table);
+      out_.vector(opcode(n.what), result(v), index, table);
       return;
     }
     if (in_register(n.b)) pin(n.b);
     const unsigned first = get(n.a);
     const Place second = source(n.c, next[2]);
     const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result
-    out_.evex_widest(opcode(n.what), to, first, second);
+    out_.vector(opcode(n.what), to, first, second);
     read(n.a, next[0]);
     read(n.c, next[2]);
   }

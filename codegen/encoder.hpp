@@ -11,33 +11,53 @@
 
 namespace wengert::codegen {
 
-/// General registers, of those that a function may change.
-enum class Gpr : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rsi = 6, rdi = 7 };
+/// General registers, of those that a function may change. As a base, one of the first five.
+enum class Gpr : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rsi = 6, rdi = 7, r8 = 8, r9 = 9, r10 = 10, r11 = 11 };
 
-/// A vector register, or memory at base + offset: a vector, or one number for all lanes.
+/// A vector register, or memory at base + offset: a vector, or one number for all lanes; that at base + offset + index numbers.
 struct Place {
-  bool memory = false, broadcast = false;
+  bool memory = false, broadcast = false, indexed = false;
   std::uint8_t reg = 0;
-  Gpr base = Gpr::rax;
+  Gpr base = Gpr::rax, index = Gpr::rax;
   std::int32_t offset = 0;
 
-  static Place vector(unsigned number) { return {false, false, static_cast<std::uint8_t>(number), Gpr::rax, 0}; }
-  static Place at(Gpr base, std::int32_t offset) { return {true, false, 0, base, offset}; }
-  static Place all_lanes(Gpr base, std::int32_t offset) { return {true, true, 0, base, offset}; }
+  static Place vector(unsigned number) {
+    Place place;
+    place.reg = static_cast<std::uint8_t>(number);
+    return place;
+  }
+  static Place at(Gpr base, std::int32_t offset) {
+    Place place;
+    place.memory = true;
+    place.base = base;
+    place.offset = offset;
+    return place;
+  }
+  static Place all_lanes(Gpr base, std::int32_t offset) {
+    Place place = at(base, offset);
+    place.broadcast = true;
+    return place;
+  }
+  static Place item(Gpr base, std::int32_t offset, Gpr index) {
+    Place place = all_lanes(base, offset);
+    place.indexed = true;
+    place.index = index;
+    return place;
+  }
 };
 
 /// What tells one EVEX instruction from another: opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2),
-/// whether W is set.
+/// whether W is set. `vex`: with VEX it is the same instruction, on registers of 128 bits.
 struct Opcode {
   std::uint8_t map, prefix, wide, code;
+  bool vex = false;
 };
 
 class Encoder {
  public:
   /// `real_bytes`: of a number that is broadcast. `vector_bytes`: 64 or 16.
-  explicit Encoder(std::size_t real_bytes, std::size_t vector_bytes = widest)
+  explicit Encoder(std::size_t real_bytes, std::size_t vector_bytes = 64)
       : real_bytes_(static_cast<std::int32_t>(real_bytes)), vector_bytes_(static_cast<std::int32_t>(vector_bytes)) {}
-  static constexpr std::int32_t widest = 64;
 
   std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
   std::size_t size() const { return size_; }
@@ -64,18 +84,24 @@ class Encoder {
   static constexpr unsigned zeroing = 0x80;
 
   /// op reg, second, source: vectors, or a mask where the instruction writes one. `mask`: of the write (0: none), or of a blend.
-  void evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
-    emit(op, reg, second, source, mask, source.broadcast, vector_bytes_);
+  void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
+    if (op.vex && vector_bytes_ == 16 && mask == 0 && !source.memory && ((reg | second | source.reg) & 16) == 0)
+      return emit_short(op, reg, second, source.reg);
+    emit(op, reg, second, source, mask, source.broadcast);
   }
-  void evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
-    evex(op, reg, second, source, mask);
+  void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
+    vector(op, reg, second, source, mask);
     byte(immediate);
   }
   /// An instruction whose source is one number in memory by its nature.
-  void evex_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false, vector_bytes_); }
-  /// One of the widest vectors, whatever the others are.
-  void evex_widest(Opcode op, unsigned reg, unsigned second, Place source) {
-    emit(op, reg, second, source, 0, source.broadcast, widest);
+  void vector_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false); }
+
+  /// to = the lowest number of a vector of integers, mod 16.
+  void index_mod_16(Gpr to, unsigned vector_number) {
+    const unsigned reg = static_cast<unsigned>(to);
+    emit({1, 1, real_bytes_ == 8, 0x7e}, vector_number, 0, Place::vector(reg), 0, false);  // vmovq, vmovd
+    if (reg >= 8) byte(0x41);
+    raw({0x83, 0xe0 | (reg & 7), 15});  // and
   }
 
   /// A mask instruction: op to, a, b of masks of `lanes`. Without a second operand a is 0.
@@ -88,15 +114,26 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
-  void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast,
-            std::int32_t vector_bytes) {
-    const unsigned x = source.memory ? 1 : ~(source.reg >> 4) & 1u, b = source.memory ? 1 : ~(source.reg >> 3) & 1u;
+  void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
+    const unsigned index = source.indexed ? static_cast<unsigned>(source.index) >> 3 : 0,
+                   x = source.memory ? ~index & 1u : ~(source.reg >> 4) & 1u,
+                   b = source.memory ? 1 : ~(source.reg >> 3) & 1u;
     byte(0x62);
     byte((~(reg >> 3) & 1u) << 7 | x << 6 | b << 5 | (~(reg >> 4) & 1u) << 4 | op.map);
     byte(unsigned(op.wide) << 7 | (~second & 15u) << 3 | 1u << 2 | op.prefix);
-    byte((vector_bytes == widest ? 2u : 0u) << 5 | unsigned(broadcast) << 4 | (~(second >> 4) & 1u) << 3 | mask);
+    byte((vector_bytes_ == 64 ? 2u : 0u) << 5 | unsigned(broadcast) << 4 | (~(second >> 4) & 1u) << 3 | mask);
     byte(op.code);
-    operand(reg, source, source.broadcast ? real_bytes_ : vector_bytes);
+    operand(reg, source, source.broadcast ? real_bytes_ : vector_bytes_);
+  }
+  /// With a VEX prefix: two bytes where they are enough, or three.
+  void emit_short(Opcode op, unsigned reg, unsigned second, unsigned source) {
+    const unsigned r = (~reg >> 3 & 1u) << 7, rest = (~second & 15u) << 3 | op.prefix;
+    if (op.map == 1 && source < 8) raw({0xc5, r | rest});
+    else
+      raw({0xc4, r | 1u << 6 | (~source >> 3 & 1u) << 5 | op.map,
+           unsigned(op.wide && op.map == 2) << 7 | rest});  // other maps ignore W
+    byte(op.code);
+    byte(0xc0 | (reg & 7) << 3 | (source & 7));
   }
   void move_mask(unsigned code, unsigned mask, Gpr base, std::int32_t offset) {
     raw({0xc4, 0xe1, 0xf8, code, 0x80 | mask << 3 | static_cast<unsigned>(base)});
@@ -108,16 +145,15 @@ class Encoder {
       return;
     }
     const std::int32_t scaled = p.offset / scale;
-    const unsigned low = (reg & 7) << 3 | static_cast<unsigned>(p.base);
-    if (p.offset == 0) {
-      byte(low);
-    } else if (scaled * scale == p.offset && scaled >= -128 && scaled < 128) {
-      byte(0x40 | low);
-      byte(static_cast<std::uint8_t>(scaled));
-    } else {
-      byte(0x80 | low);
-      dword(p.offset);
-    }
+    const unsigned low = (reg & 7) << 3 | (p.indexed ? 4u : static_cast<unsigned>(p.base));
+    const bool is_short = scaled * scale == p.offset && scaled >= -128 && scaled < 128;
+    byte((p.offset == 0 ? 0u : is_short ? 0x40u : 0x80u) | low);
+    if (p.indexed)
+      byte((real_bytes_ == 8 ? 3u : 2u) << 6 | (static_cast<unsigned>(p.index) & 7) << 3 |
+           static_cast<unsigned>(p.base));
+    if (p.offset == 0) return;
+    if (is_short) byte(static_cast<std::uint8_t>(scaled));
+    else dword(p.offset);
   }
 
   std::int32_t real_bytes_, vector_bytes_;

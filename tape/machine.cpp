@@ -163,6 +163,7 @@ template <class Real>
 NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
   if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples == 0 || !over_budget_.empty()) return nullptr;
   const bool point = samples == 1;
+  if (point && gradient && whole_point_) return nullptr;  // has been tried
   Native& native = native_[point][gradient];
   if (!native.runner) {
     native.samples += samples;
@@ -170,7 +171,9 @@ NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
       return nullptr;
     native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point, budget_ - std::min(budget_, bytes()));
   }
-  return native.runner->why_not().empty() ? native.runner.get() : nullptr;
+  if (!native.runner->why_not().empty()) return nullptr;
+  if (point && gradient && !uniform_.any() && !has_budget()) whole_point_ = native.runner.get();
+  return native.runner.get();
 }
 
 template <class Real>

@@ -41,6 +41,9 @@ class Machine {
   /// Whether that, for a batch that goes through each_block with that `piece`, stays within the budget. If not, there will be
   /// no machine code from now on.
   bool has_room_for(const NativeRunner<Real>& runner, bool gradient, std::size_t samples, std::size_t piece);
+  /// Machine code for a sample, values and adjoints, once it is there, where nothing else has to run. Who has it tries it
+  /// first, and `native` hasn't got it any more.
+  NativeRunner<Real>* whole_point() const { return whole_point_; }
   /// What runs batches, and why it isn't machine code where that was wanted.
   std::string engine() const;
 
@@ -149,8 +152,9 @@ class Machine {
     std::unique_ptr<NativeRunner<Real>> runner;
     std::size_t samples = 0;  // so far, while it isn't there
   };
-  Native native_[2][2];      // [for a point][gradient]
-  std::string over_budget_;  // why machine code was given up, if it was
+  Native native_[2][2];                        // [for a point][gradient]
+  NativeRunner<Real>* whole_point_ = nullptr;  // of these
+  std::string over_budget_;                    // why machine code was given up, if it was
 };
 
 template <class Real>

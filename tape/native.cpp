@@ -126,16 +126,15 @@ std::size_t NativeRunner<Real>::bytes_with(std::size_t workers, std::size_t most
 }
 
 template <class Real>
-void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform) {
-  batch_ = batch;
+void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uniform) {
   std::size_t tried = 0, failed = 0;
   for (const Worker& worker : workers_) {
     tried += worker.tried;
     failed += worker.failed;
   }
   // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
-  if (gradient_ && data_.zero_rule == ZeroRule::exact && chain_ == codegen::Chain::plain && failed >= 4 &&
-      4 * failed > tried) {
+  if (failed >= 4 && 4 * failed > tried && gradient_ && data_.zero_rule == ZeroRule::exact &&
+      chain_ == codegen::Chain::plain) {
     NativeCode<Real> careful(data_, gradient_, point_, codegen::Chain::zero_rule, most_bytes_);
     chain_ = codegen::Chain::zero_rule;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
@@ -143,14 +142,18 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
       workers_.clear();
     }
   }
-  workers_.resize(workers);
+  if (workers_.size() != workers) workers_.resize(workers);
+  if (!uniform) return;
   uniforms_.clear();
-  if (uniform) {
-    for (const plan::Import& import : layout_.imports) uniforms_.push_back(*uniform->slot(import.uniform));
-    if (gradient_)
-      for (const plan::Slot slot : data_.uniform.sum_adjoints) uniforms_.push_back(*uniform->slot(slot));
-  }
-  if (point_) return;
+  for (const plan::Import& import : layout_.imports) uniforms_.push_back(*uniform->slot(import.uniform));
+  if (gradient_)
+    for (const plan::Slot slot : data_.uniform.sum_adjoints) uniforms_.push_back(*uniform->slot(slot));
+}
+
+template <class Real>
+void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform) {
+  prepare(workers, uniform);
+  batch_ = batch;
   const std::size_t inputs = layout_.inputs.size(), outputs = layout_.outputs.size(), weights = data_.seeds.size(),
                     gradients = data_.gradients.size();
   const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
@@ -245,30 +248,33 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
 }
 
 template <class Real>
-bool NativeRunner<Real>::run_point() {
+bool NativeRunner<Real>::run_point(const NativeBatch<Real>& batch, const Workspace<Real>* uniform) {
+  prepare(1, uniform);
   Worker& worker = workers_[0];
   if (worker.skips()) return false;
   make_room(worker, 1);
   Real* const numbers = worker.staging.data();
-  const auto take = [&](Samples<const Real> from, std::size_t count, Real* to) {
-    if (from.item == 1) std::copy_n(from.data, count, to);
+  // A loop where a call of memcpy would take longer.
+  constexpr std::size_t few = 16;
+  const auto take = [&](const Samples<const Real>& from, std::size_t count, Real* to) {
+    if (from.item == 1 && count > few) std::copy_n(from.data, count, to);
     else
-      for (std::size_t k = 0; k < count; ++k) to[k] = *place(from, 0, k);
+      for (std::size_t k = 0; k < count; ++k) to[k] = from.data[static_cast<std::ptrdiff_t>(k) * from.item];
   };
-  const auto give = [&](const Real* from, std::size_t count, Samples<Real> to) {
+  const auto give = [&](const Real* from, std::size_t count, const Samples<Real>& to) {
     if (!to.data) return;
-    if (to.item == 1) std::copy_n(from, count, to.data);
+    if (to.item == 1 && count > few) std::copy_n(from, count, to.data);
     else
-      for (std::size_t k = 0; k < count; ++k) *place(to, 0, k) = from[k];
+      for (std::size_t k = 0; k < count; ++k) to.data[static_cast<std::ptrdiff_t>(k) * to.item] = from[k];
   };
-  take(batch_.inputs, layout_.inputs.size(), numbers + at_.inputs);
+  take(batch.inputs, layout_.inputs.size(), numbers + at_.inputs);
   if (gradient_) {
-    if (batch_.weights.data) take(batch_.weights, data_.seeds.size(), numbers + at_.weights);
+    if (batch.weights.data) take(batch.weights, data_.seeds.size(), numbers + at_.weights);
     else std::fill_n(numbers + at_.weights, data_.seeds.size(), Real(1));
   }
   if (!worker.ran(code_.run_point(numbers, uniforms_.data(), worker.spill_memory()))) return false;
-  give(numbers + at_.outputs, layout_.outputs.size(), batch_.values);
-  if (gradient_) give(numbers + at_.gradients, data_.gradients.size(), batch_.gradients);
+  give(numbers + at_.outputs, layout_.outputs.size(), batch.values);
+  if (gradient_) give(numbers + at_.gradients, data_.gradients.size(), batch.gradients);
   return true;
 }
 

@@ -70,8 +70,8 @@ class NativeRunner {
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);
-  /// A whole batch of one sample, where that is what the code is for. False: as above.
-  bool run_point();
+  /// A whole batch of one sample, where that is what the code is for, without `begin`. False: as above.
+  bool run_point(const NativeBatch<Real>& batch, const Workspace<Real>* uniform);
   /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
   const Real* lanes_of(std::size_t worker, std::size_t q) const;
 
@@ -89,6 +89,7 @@ class NativeRunner {
     bool ran(bool well);  // returns `well`
   };
   std::size_t numbers_in_staging(std::size_t width) const;
+  void prepare(std::size_t workers, const Workspace<Real>* uniform);
   void make_room(Worker& worker, std::size_t width) const;
   LaneSlot<Real> slot(Worker& worker, std::size_t pointer) const;
   std::size_t round_up(std::size_t lanes) const { return (lanes + code_.lanes() - 1) / code_.lanes() * code_.lanes(); }

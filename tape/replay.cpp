@@ -96,26 +96,21 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
   machine_->finish();
 }
 
-/// Machine code ready for a batch, or null.
+/// Machine code ready for a batch, or null. Or all is done: a batch of one sample, its sums too.
 template <class Real>
-NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece) {
+NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece,
+                                               bool& done) {
   NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
   if (!native) return nullptr;
-  native->begin(batch, batch.samples == 1 ? 1 : machine_->threads(),
-                machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
-  return machine_->has_room_for(*native, gradient, batch.samples, piece) ? native : nullptr;
-}
-
-/// A batch of one sample by machine code, its sums too. If that can't be, `native` is null: blocks aren't for it either.
-template <class Real>
-bool Replay<Real>::run_point(NativeRunner<Real>*& native, std::size_t samples, bool sums) {
-  if (!native || samples != 1) return false;
-  if (!native->run_point()) {
-    native = nullptr;
-    return false;
-  }
-  if (sums) machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return native->lanes_of(0, q); });
-  return true;
+  const Workspace<Real>* const uniform = machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr;
+  const bool point = batch.samples == 1;
+  if (!point) native->begin(batch, machine_->threads(), uniform);
+  if (!machine_->has_room_for(*native, gradient, batch.samples, piece)) return nullptr;
+  if (!point) return native;
+  done = native->run_point(batch, uniform);
+  if (done && piece != 0)
+    machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return native->lanes_of(0, q); });
+  return nullptr;
 }
 
 /// Values of all samples, and the sums over them.
@@ -128,7 +123,8 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   const bool sums = !layout.terms.empty();
   const std::size_t piece = sums ? Reduction<Real>::group : 0;
   if (sums) reduction.prepare(layout.terms.size(), samples, machine_->threads());
-  NativeRunner<Real>* native = begin_native(false, {samples, inputs, {}, values, {}}, piece);
+  bool all_done = false;
+  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}}, piece, all_done);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -141,14 +137,15 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
         return done ? native->lanes_of(block.worker, q) : block.slot(layout.terms[q]).data;
       });
   };
-  if (!run_point(native, samples, sums)) machine_->each_block(layout, Numbers::plain, samples, 1, body, piece);
+  if (!all_done) machine_->each_block(layout, Numbers::plain, samples, 1, body, piece);
   return sums ? reduction.finish() : std::span<const Real>();
 }
 
 template <class Real>
 void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                             Samples<Real> gradients) {
-  if (program().outputs() + program().uniform_outputs() != 1)
+  const plan::ProgramData<Real>& data = machine_->data();
+  if (data.values.outputs.size() + data.uniform.layout.outputs.size() != 1)
     throw Error(ErrorCode::bad_argument, "gradient of a program with " +
                                              std::to_string(program().outputs() + program().uniform_outputs()) +
                                              " outputs; use vjp with a weight for each, or jacobian");
@@ -158,6 +155,10 @@ void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Sam
 template <class Real>
 void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                        Samples<Real> values, Samples<Real> gradients, std::span<const Real> uniform_weights) {
+  if (NativeRunner<Real>* const point = machine_->whole_point(); point && samples == 1 && uniform_weights.empty()) {
+    machine_->forget_departures();  // what leaves the recorded path isn't done by this
+    if (point->run_point({samples, inputs, weights, values, gradients}, nullptr)) return;
+  }
   UniformSide<Real>& uniform = machine_->uniform();
   if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
@@ -193,7 +194,8 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   const std::size_t piece = sums != 0 ? Reduction<Real>::group : 0;
   Reduction<Real>& reduction = machine_->reduction();
   if (sums != 0) reduction.prepare(sums, samples, machine_->threads());
-  NativeRunner<Real>* native = begin_native(true, {samples, inputs, weights, values, gradients}, piece);
+  bool all_done = false;
+  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients}, piece, all_done);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (!done) {
@@ -212,8 +214,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
         return block.slot(q < terms ? data.gradient.terms[q] : data.totals[q - terms]).data;
       });
   };
-  if (!run_point(native, samples, sums != 0))
-    machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, piece);
+  if (!all_done) machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, piece);
   return sums != 0 ? reduction.finish() : std::span<const Real>();
 }
 

@@ -191,8 +191,7 @@ class WENGERT_API Replay {
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
-  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece);
-  bool run_point(NativeRunner<Real>*& native, std::size_t samples, bool sums);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece, bool& done);
   void refuse_sums(const char* what) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 

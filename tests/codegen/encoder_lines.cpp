@@ -29,7 +29,7 @@ const char* name(Gpr base) {
     case Gpr::rcx: return "%rcx";
     case Gpr::rdx: return "%rdx";
     case Gpr::rsi: return "%rsi";
-    case Gpr::rdi: break;
+    default: break;
   }
   return "%rdi";
 }
@@ -78,8 +78,8 @@ void print_vector_forms(Random& random, Sizes sizes, const std::vector<Form>& fo
       const bool zeroing = mask != 0 && !form.to_mask && random.chance(0.5);
       const Place source = random_place(random, sizes);
       const unsigned masks = mask | (zeroing ? Encoder::zeroing : 0);
-      if (form.immediate < 0) encoder.evex(form.op, to, second, source, masks);
-      else encoder.evex(form.op, to, second, source, masks, static_cast<unsigned>(form.immediate));
+      if (form.immediate < 0) encoder.vector(form.op, to, second, source, masks);
+      else encoder.vector(form.op, to, second, source, masks, static_cast<unsigned>(form.immediate));
       std::string line = (sizes.vector == 16 ? "{evex} " : "") + std::string(form.name) + " ";
       if (form.immediate >= 0) line += "$" + std::to_string(form.immediate) + ", ";
       line += text(source, sizes) + ", ";
@@ -93,27 +93,50 @@ void print_vector_forms(Random& random, Sizes sizes, const std::vector<Form>& fo
 
 /// What differs from the other instructions of code for one sample.
 void print_point_forms(Random& random) {
+  const std::vector<Gpr> indices = {Gpr::rax, Gpr::r8, Gpr::r9, Gpr::r10, Gpr::r11};
+  const std::vector<const char*> names = {"%rax", "%r8", "%r9", "%r10", "%r11"},
+                                 halves = {"%eax", "%r8d", "%r9d", "%r10d", "%r11d"};
+  for (int k = 0; k < 20; ++k)
+    for (const std::size_t real_bytes : {8, 4}) {
+      Encoder load(real_bytes, 16), item(real_bytes, 16), store(real_bytes, 16), number(real_bytes, 16);
+      for (Encoder* encoder : {&load, &item, &store, &number}) encoder->make_room();
+      const bool f64 = real_bytes == 8;
+      const Opcode broadcast = f64 ? Opcode{1, 3, 1, 0x12} : Opcode{2, 1, 0, 0x18};
+      const std::string name = f64 ? "{evex} vmovddup " : "{evex} vbroadcastss ";
+      const unsigned reg = static_cast<unsigned>(random.below(32));
+      const std::string xmm = "%xmm" + std::to_string(reg);
+      const std::size_t index = static_cast<std::size_t>(random.below(indices.size()));
+      const int offset = random.chance(0.1) ? 0 : static_cast<int>(random.below(600)) * 4 - 1200;
+      const std::string at = std::to_string(offset) + "(%rdx", end = ")";
+      load.vector_of_number(broadcast, reg, Place::all_lanes(Gpr::rdx, offset));
+      print(load, name + at + end + ", " + xmm);
+      item.vector_of_number(broadcast, reg, Place::item(Gpr::rdx, offset, indices[index]));
+      print(item, name + at + ", " + names[index] + ", " + std::to_string(real_bytes) + end + ", " + xmm);
+      store.vector_of_number({1, static_cast<std::uint8_t>(f64 ? 3 : 2), f64, 0x11}, reg,
+                             Place::all_lanes(Gpr::rdx, offset));
+      print(store, (f64 ? "{evex} vmovsd " : "{evex} vmovss ") + xmm + ", " + at + end);
+      number.index_mod_16(indices[index], reg);
+      print(number, (f64 ? "{evex} vmovq " + xmm + ", " + names[index] : "{evex} vmovd " + xmm + ", " + halves[index]) +
+                        "; and $15, " + halves[index]);
+    }
+}
+
+/// Registers of 128 bits of which there were 16 before AVX-512.
+void print_short_form(Random& random, const Form& form) {
   for (int k = 0; k < 20; ++k) {
-    Encoder load(8, 16), load_f32(4, 16), store(8, 16), store_f32(4, 16), table(8, 16);
-    for (Encoder* encoder : {&load, &load_f32, &store, &store_f32, &table}) encoder->make_room();
-    const unsigned reg = static_cast<unsigned>(random.below(32)), second = static_cast<unsigned>(random.below(32));
-    const int offset = static_cast<int>(random.below(600)) * 4 - 1200;
-    const Place number = Place::all_lanes(Gpr::rdx, offset), vector = Place::at(Gpr::rcx, 16 * offset);
-    const auto line = [&](const char* name, const std::string& from, const std::string& to) {
-      return std::string(name) + " " + from + ", " + to;
-    };
-    const std::string memory = std::to_string(offset) + "(%rdx)", xmm = "%xmm" + std::to_string(reg);
-    load.evex_of_number({1, 3, 1, 0x12}, reg, number);
-    print(load, "{evex} " + line("vmovddup", memory, xmm));
-    load_f32.evex_of_number({2, 1, 0, 0x18}, reg, number);
-    print(load_f32, "{evex} " + line("vbroadcastss", memory, xmm));
-    store.evex_of_number({1, 3, 1, 0x11}, reg, number);
-    print(store, "{evex} " + line("vmovsd", xmm, memory));
-    store_f32.evex_of_number({1, 2, 0, 0x11}, reg, number);
-    print(store_f32, "{evex} " + line("vmovss", xmm, memory));
-    table.evex_widest({2, 1, 1, 0x77}, reg, second, vector);
-    print(table, "vpermi2pd " + std::to_string(16 * offset) + "(%rcx), %zmm" + std::to_string(second) + ", %zmm" +
-                     std::to_string(reg));
+    Encoder encoder(8, 16);
+    encoder.make_room();
+    const unsigned to = static_cast<unsigned>(random.below(16)), from = static_cast<unsigned>(random.below(16)),
+                   second = form.sources == 2 ? static_cast<unsigned>(random.below(16)) : 0;
+    std::string line = std::string(form.name) + " ";
+    if (form.immediate < 0) {
+      encoder.vector(form.op, to, second, Place::vector(from));
+    } else {
+      encoder.vector(form.op, to, second, Place::vector(from), 0, static_cast<unsigned>(form.immediate));
+      line += "$" + std::to_string(form.immediate) + ", ";
+    }
+    line += vector(from, {8, 16}) + ", " + (form.sources == 2 ? vector(second, {8, 16}) + ", " : "");
+    print(encoder, line + vector(to, {8, 16}));
   }
 }
 
@@ -168,6 +191,12 @@ int main() {
     print_vector_forms(random, {8, vector_bytes}, f64);
     print_vector_forms(random, {4, vector_bytes}, f32);
   }
+  for (const Form& form : std::vector<Form>{{{1, 1, 1, 0x58, true}, "vaddpd", 2, -1, false},
+                                            {{1, 1, 1, 0x51, true}, "vsqrtpd", 1, -1, false},
+                                            {{2, 1, 1, 0xb8, true}, "vfmadd231pd", 2, -1, false},
+                                            {{2, 1, 0, 0xa8, true}, "vfmadd213ps", 2, -1, false},
+                                            {{3, 1, 0, 0x09, true}, "vroundpd", 1, 9, false}})
+    print_short_form(random, form);
   print_vector_forms(random, {8, 64}, {{{2, 1, 1, 0x77}, "vpermi2pd", 2, -1, false}});
   print_point_forms(random);
   print_mask_forms(random);

@@ -67,12 +67,13 @@ std::size_t run_blocks(const Program<Real>& program, bool point, std::size_t sam
     const auto from = [&](auto& numbers, std::size_t sample) { return columns(numbers.data() + sample, samples); };
     // A point is a batch of its own.
     const std::size_t begin = point ? first : 0, of = point ? 1 : samples;
-    both.begin({of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)}, 1, nullptr);
-    alone.begin({of, from(x, begin), {}, from(values, begin), {}}, 1, nullptr);
-    const auto run = [&](NativeRunner<Real>& runner) {
-      return point ? runner.run_point() : runner.run({first, count}, 0, block);
+    const auto run = [&](NativeRunner<Real>& runner, const NativeBatch<Real>& batch) {
+      if (point) return runner.run_point(batch, nullptr);
+      runner.begin(batch, 1, nullptr);
+      return runner.run({first, count}, 0, block);
     };
-    const bool values_done = run(alone), all_done = run(both);
+    const bool values_done = run(alone, {of, from(x, begin), {}, from(values, begin), {}}),
+               all_done = run(both, {of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)});
     for (std::size_t e = first; e < first + count; ++e) {
       const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
         BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + (point ? ", alone" : "") + ", sample " + std::to_string(e) +

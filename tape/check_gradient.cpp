@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tape/program.hpp"
@@ -45,6 +47,23 @@ Estimate extrapolate(const double (&differences)[steps], const double (&noise)[s
   return best;
 }
 
+/// A custom op of floats on doubles: what it computes, it computes in float.
+std::shared_ptr<const CustomRule<double>> in_double(const std::shared_ptr<const CustomRule<float>>& from) {
+  CustomRule<double> to;
+  to.name = from->name;
+  to.inputs = from->inputs;
+  to.outputs = from->outputs;
+  to.kept = from->kept;
+  to.values = [from](std::size_t samples, Samples<const double> x, Samples<double> y) {
+    const std::size_t n = from->inputs, m = from->outputs + from->kept;
+    std::vector<float> point(samples * n), results(samples * m);
+    for (std::size_t k = 0; k < point.size(); ++k) point[k] = static_cast<float>(x(k / n, k % n));
+    from->values(samples, rows(static_cast<const float*>(point.data()), n), rows(results.data(), m));
+    for (std::size_t k = 0; k < results.size(); ++k) y(k / m, k % m) = static_cast<double>(results[k]);
+  };
+  return std::make_shared<const CustomRule<double>>(std::move(to));
+}
+
 /// The program in double. What is a float is a double too.
 Program<double> in_double(const Program<double>& program) { return program; }
 Program<double> in_double(const Program<float>& program) {
@@ -55,6 +74,7 @@ Program<double> in_double(const Program<float>& program) {
   to.constants.assign(from.constants.begin(), from.constants.end());
   to.ops = from.ops;
   to.words = from.words;
+  for (const auto& rule : from.rules) to.rules.push_back(in_double(rule));
   return compile(plan::record(to, program.data().zero_rule), std::span<const Id>(from.outputs),
                  CompileOptions{from.differentiated});
 }
@@ -71,6 +91,8 @@ GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
   Replay<double> function(in_double(program), {.report_departures = true});
   std::vector<Real> jacobian(m * d);
   std::vector<double> points(2 * steps * n), values(2 * steps * m);
+  const double rounding = program.data().source.rules.empty() ? std::numeric_limits<double>::epsilon()
+                                                              : double(std::numeric_limits<Real>::epsilon());
   GradientCheck check;
   check.entries.reserve(samples * m * d);
   for (std::size_t e = 0; e < samples; ++e) {
@@ -96,7 +118,7 @@ GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
         for (std::size_t j = 0; j < steps; ++j) {
           const double low = values[2 * j * m + k], high = values[(2 * j + 1) * m + k];
           differences[j] = (high - low) / width[j];
-          noise[j] = std::numeric_limits<double>::epsilon() * std::fmax(std::fabs(low), std::fabs(high)) / width[j];
+          noise[j] = rounding * std::fmax(std::fabs(low), std::fabs(high)) / width[j];
         }
         const Estimate estimate = extrapolate(differences, noise);
         const double gradient = static_cast<double>(jacobian[k * d + i]);

@@ -1,11 +1,13 @@
 #include "tape/compile.hpp"
 
 #include <algorithm>
+#include <map>
 #include <new>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "tape/calls.hpp"
 #include "tape/guards.hpp"
 #include "tape/records.hpp"
 #include "wengert/error.hpp"
@@ -203,6 +205,7 @@ class Compilation {
   void finish() {
     data_->source = source_of(recorded_, s_, outputs_, std::span<const Id>(differentiated_), guards_);
     data_->guards_of_samples = guards_.of_samples;
+    data_->rules.resize(tape_.calls.size());
     std::vector<Id> inputs;
     for (Id id : tape_.inputs)
       if (!parameter(id)) inputs.push_back(id);
@@ -211,10 +214,23 @@ class Compilation {
         data_->differentiated.push_back(
             static_cast<std::uint32_t>(std::lower_bound(inputs.begin(), inputs.end(), id) - inputs.begin()));
     for (const OpRecord& record : tape_.ops)
-      if (info(record.op).arity == 0) {
+      if (record.op != op_call && info(record.op).arity == 0) {
         const std::uint32_t length = record.op == Op::sum ? std::min(record.b, kernels::most_operands) : record.b;
         data_->longest_list = std::max<std::size_t>(data_->longest_list, length);
       }
+
+    for (const OpRecord& record : tape_.ops) {
+      if (record.op != op_call || !s_.is(record.out, Simplified::live) || s_.is(record.out, Simplified::constant))
+        continue;
+      const CustomRule<Real>& rule = rule_of(tape_, record);
+      data_->rules[record.c] = tape_.calls[record.c].rule;
+      data_->call_room = std::max(data_->call_room, room_for(rule));
+      if (!s_.is(record.out, Simplified::varying)) continue;
+      const bool active = s_.is(record.out, Simplified::active);
+      if (data_->call.empty()) data_->call = rule.name;
+      if (active && !rule.jvp && data_->call_without_jvp.empty()) data_->call_without_jvp = rule.name;
+      if (active && !rule.hvp && data_->call_without_hvp.empty()) data_->call_without_hvp = rule.name;
+    }
 
     ProgramStatistics& n = data_->statistics;
     n.inputs = inputs.size();
@@ -307,13 +323,18 @@ template <class Real>
 std::string Program<Real>::describe() const {
   const ProgramStatistics& n = statistics();
   const auto s = [](std::size_t x) { return std::to_string(x); };
+  std::map<std::string, std::size_t> calls;
+  for (const auto& rule : data_->source.rules) ++calls[rule->name];
+  std::string custom;
+  for (const auto& [op, count] : calls) custom += (custom.empty() ? " " : ", ") + s(count) + " of " + op;
   return s(n.recorded_ops) + " recorded ops: " + s(n.dead_ops) + " dead, " + s(n.constant_ops) + " constant, " +
          s(n.common_ops) + " repeated, " + s(n.hoisted_ops) + " uniform, " + s(n.passive_ops) +
          " without derivatives; " + s(n.guards) + " guards\n" + s(n.forward_instructions) +
          " forward instructions in " + s(n.forward_runs) + " runs, " + s(n.backward_instructions) + " backward in " +
          s(n.backward_runs) + "\n" + s(n.variables) + " variables: " + s(n.value_slots) +
          " slots for values that backward reads, " + s(n.working_slots) +
-         " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) + " bytes\n";
+         " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) + " bytes\n" +
+         (custom.empty() ? "" : "custom ops:" + custom + "\n");
 }
 
 template class Program<double>;

@@ -79,6 +79,12 @@ struct Items {
   std::vector<Item> items;
   std::vector<ValueId> words;
 
+  /// What else there is to know of the custom ops among the items, which have a kind past those of the catalogue.
+  struct Call {
+    std::uint32_t item, rule, adjoints;
+  };
+  std::vector<Call> calls;  ///< by item, ascending
+
   std::span<const ValueId> writes(const Item& item) const { return {words.data() + item.first, item.writes}; }
   std::span<const ValueId> reads(const Item& item) const {
     return {words.data() + item.first + item.writes, item.reads};

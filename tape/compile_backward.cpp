@@ -97,7 +97,8 @@ class BackwardLowering {
     }
   }
   void adjoint(const OpRecord& record) {
-    if (record.op == Op::sum) sum(record);
+    if (record.op == op_call) call(record);
+    else if (record.op == Op::sum) sum(record);
     else if (record.op == Op::dot) dot(record);
     else if (record.op == Op::sqnorm) sqnorm(record);
     else if (info(record.op).arity == 0) list(record);
@@ -223,7 +224,7 @@ class BackwardLowering {
   }
 
   void list(const OpRecord& record) {
-    const std::uint32_t results = outputs_of(record);
+    const std::uint32_t results = outputs_of(tape_, record);
     bool reached = false;
     for (Id j = 0; j < results; ++j) reached |= adjoint_[record.out + j] != no_value;
     if (!reached) return;
@@ -251,6 +252,25 @@ class BackwardLowering {
       if (repeated) add_to(id, next++, Slope::one);
       else adjoint_[id] = next++;
     }
+  }
+  void call(const OpRecord& record) {
+    const std::uint32_t results = outputs_of(tape_, record),
+                        outputs = static_cast<std::uint32_t>(rule_of(tape_, record).outputs);
+    bool reached = false;
+    for (Id j = 0; j < outputs; ++j) reached |= adjoint_[record.out + j] != no_value;
+    if (!reached) return;
+    const Operands operands = operands_of(tape_, record);
+    code_->calls.push_back({static_cast<std::uint32_t>(code_->items.size()), record.c, outputs});
+    begin(call_adjoint);
+    const ValueId first = out_.values;
+    for (Id id : operands) word(active(id) ? new_value() : out_.waste);
+    for (Id j = 0; j < outputs; ++j) word(or_zero(adjoint_[record.out + j]));
+    for (Id id : operands) read(id);
+    for (Id j = 0; j < results; ++j) read(record.out + j);
+    end(operands.size());
+    ValueId next = first;
+    for (Id id : operands)
+      if (active(id)) add_to(id, next++, Slope::one);
   }
   ValueId or_zero(ValueId value) const { return value == no_value ? out_.minus_zero : value; }
 

@@ -20,10 +20,12 @@ class ForwardLowering {
       const OpRecord& record = tape_.ops[k];
       if (computed(record) && !is_long_sum(record)) {
         const Operands operands = operands_of(tape_, record);
-        const std::uint32_t results = outputs_of(record);
+        const std::uint32_t results = outputs_of(tape_, record);
         const bool pair = record.op == Op::sum && operands.size() == 2;
-        begin(pair ? kernels::value_kernel(Op::add)
-                   : kernels::value_kernel(record.op, static_cast<std::uint32_t>(operands.size())),
+        if (record.op == op_call) out_.calls.push_back({static_cast<std::uint32_t>(out_.items.size()), record.c, 0});
+        begin(record.op == op_call ? call_values
+              : pair               ? kernels::value_kernel(Op::add)
+                                   : kernels::value_kernel(record.op, static_cast<std::uint32_t>(operands.size())),
               record.constants != 0);
         for (Id j = 0; j < results; ++j) out_.words.push_back(record.out + j);
         for (Id id : operands) out_.words.push_back(s_.same[id]);
@@ -55,7 +57,7 @@ class ForwardLowering {
     if (!any) return;
     std::vector<std::uint32_t> written_by(tape_.values.size(), 0);
     for (std::uint32_t k = 0; k < tape_.ops.size(); ++k)
-      for (Id j = 0; j < outputs_of(tape_.ops[k]); ++j) written_by[tape_.ops[k].out + j] = k;
+      for (Id j = 0; j < outputs_of(tape_, tape_.ops[k]); ++j) written_by[tape_.ops[k].out + j] = k;
     for (const OpRecord& record : tape_.ops) {
       if (!is_long_sum(record) || !computed(record)) continue;
       std::size_t after = 0;

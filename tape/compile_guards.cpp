@@ -21,7 +21,7 @@ std::vector<std::uint8_t> varying_variables(const TapeView<Real>& tape) {
     if (record.op == Op::sum_samples) continue;
     std::uint8_t any = 0;
     for (Id id : operands_of(tape, record)) any |= varying[id];
-    for (Id j = 0; j < outputs_of(record); ++j) varying[record.out + j] = any;
+    for (Id j = 0; j < outputs_of(tape, record); ++j) varying[record.out + j] = any;
   }
   return varying;
 }

@@ -37,8 +37,9 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
   for (ValueId value : arriving) give(value);
   for (const std::uint32_t position : order) {
     const Item& item = code.items[position];
-    const kernels::Kind& kind = kernels::catalogue[item.kind];
-    const bool list = info(kind.op).arity == 0 && kind.n == 0;
+    const bool call = is_call(item.kind);
+    const kernels::Kind kind = call ? kernels::Kind() : kernels::catalogue[item.kind];
+    const bool list = call || (info(kind.op).arity == 0 && kind.n == 0);
     if (out.runs.empty() || out.runs.back().kind != item.kind) {
       out.runs.push_back({item.kind, 0});
       out.first_word.push_back(out.words.size());
@@ -46,7 +47,13 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
     ++out.runs.back().count;
 
     const std::span<const ValueId> writes = code.writes(item), reads = code.reads(item);
-    if (list) out.words.push_back(kind.adjoint ? item.writes : item.reads);
+    if (call) {
+      const auto at = std::lower_bound(code.calls.begin(), code.calls.end(), position,
+                                       [](const Items::Call& one, std::uint32_t wanted) { return one.item < wanted; });
+      out.words.insert(out.words.end(), {at->rule, at->adjoints, item.writes, item.reads});
+    } else if (list) {
+      out.words.push_back(kind.adjoint ? item.writes : item.reads);
+    }
     const std::size_t written = out.words.size();
     out.words.resize(written + writes.size());
     for (ValueId value : reads) out.words.push_back(slot_[value]);
@@ -62,7 +69,7 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
       for (ValueId value : reads) was_read(value);
     for (ValueId value : writes)
       if (reads_left[value] == 0) take_back(value);
-    if (kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)) out.words.push_back(item.no_tie);
+    if (!call && kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)) out.words.push_back(item.no_tie);
   }
   count_ = std::max(count_, next);
   return out;

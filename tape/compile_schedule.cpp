@@ -22,7 +22,7 @@ class Scheduler {
         size_(static_cast<std::uint32_t>(code.items.size())),
         missing_(size_, 0),
         next_(size_, none),
-        queues_(kernels::kind_count) {
+        queues_(kind_count) {
     // Who waits for whom: for each instruction those that read what it writes, in one array.
     std::vector<std::uint32_t> writer(values, none);
     for (std::uint32_t i = 0; i < size_; ++i)

@@ -44,6 +44,7 @@ class Repeats {
 
   bool alike(std::uint32_t a, std::uint32_t b) const {
     if (tape_.ops[a].op != tape_.ops[b].op || tape_.ops[a].constants != tape_.ops[b].constants) return false;
+    if (tape_.ops[a].op == op_call && &rule_of(tape_, tape_.ops[a]) != &rule_of(tape_, tape_.ops[b])) return false;
     const Operands x = operands_of(tape_, tape_.ops[a]), y = operands_of(tape_, tape_.ops[b]);
     if (x.size() != y.size()) return false;
     for (std::size_t k = 0; k < x.size(); ++k)
@@ -79,8 +80,9 @@ class Constants {
   std::vector<Id> table_;
 };
 
-[[noreturn]] void needs_own_sum(const OpRecord& record, bool sums) {
-  const std::string what = "id " + std::to_string(record.out) + " (" + name(record.op) + ")";
+template <class Real>
+[[noreturn]] void needs_own_sum(const TapeView<Real>& tape, const OpRecord& record, bool sums) {
+  const std::string what = "id " + std::to_string(record.out) + " (" + name_of(tape, record) + ")";
   throw Error(
       ErrorCode::bad_argument,
       sums ? what +
@@ -107,7 +109,7 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
   std::size_t live_ops = 0;
   for (std::size_t k = tape.ops.size(); k-- > 0;) {
     const OpRecord& record = tape.ops[k];
-    const std::uint32_t results = outputs_of(record);
+    const std::uint32_t results = outputs_of(tape, record);
     for (Id j = 0; j < results; ++j) live[k] |= s.flags[record.out + j] & Simplified::live;
     if (!live[k]) continue;
     ++live_ops;
@@ -130,7 +132,7 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
     std::uint8_t all = Simplified::constant;
     for (Id id : operands_of(tape, record)) all &= s.flags[id];
     if (!all) continue;
-    const std::uint32_t results = outputs_of(record);
+    const std::uint32_t results = outputs_of(tape, record);
     for (Id j = 0; j < results; ++j) s.flags[record.out + j] |= Simplified::constant;
     constants += results;
     ++s.constant_ops;
@@ -142,7 +144,7 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
   for (std::uint32_t k = 0; k < tape.ops.size(); ++k) {
     if (!live[k]) continue;
     const OpRecord& record = tape.ops[k];
-    const std::uint32_t results = outputs_of(record);
+    const std::uint32_t results = outputs_of(tape, record);
     if (s.flags[record.out] & Simplified::constant) {
       for (Id j = 0; j < results; ++j) s.same[record.out + j] = known.first_like(tape.values, record.out + j);
       continue;
@@ -154,11 +156,11 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
       when |= s.flags[operands[i]] & (Simplified::varying | Simplified::late);
     }
     if (record.op == Op::sum_samples) {
-      if (when & Simplified::late) needs_own_sum(record, true);
+      if (when & Simplified::late) needs_own_sum(tape, record, true);
       when = Simplified::late;
       s.has_uniform = true;
     } else if (when == (Simplified::varying | Simplified::late)) {
-      needs_own_sum(record, false);
+      needs_own_sum(tape, record, false);
     }
     if (!(when & Simplified::varying)) ++s.hoisted_ops;
     for (Id j = 0; j < results; ++j) s.flags[record.out + j] |= active | when;

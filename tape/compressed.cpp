@@ -92,11 +92,11 @@ std::vector<std::uint32_t> star_colouring(const SparsityPattern& graph) {
 
 }  // namespace
 
-Compressed compress_jacobian(const SparsityPattern& pattern) {
+Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns) {
   const SparsityPattern by_column = transposed(pattern);
   Compressed plan;
   std::vector<std::uint32_t> columns = colour_columns(pattern, by_column), rows = colour_columns(by_column, pattern);
-  plan.seeds_are_columns = count(columns) < count(rows);
+  plan.seeds_are_columns = may_be_columns && count(columns) < count(rows);
   plan.colour = plan.seeds_are_columns ? std::move(columns) : std::move(rows);
   plan.seeds = count(plan.colour);
   plan.items.assign(plan.seeds * (plan.seeds_are_columns ? pattern.rows : pattern.columns), no_item);

@@ -22,9 +22,9 @@ struct Compressed {
   std::size_t item(std::size_t seed, std::size_t k) const { return items[k * seeds + seed]; }
 };
 
-/// Columns (rows) of one colour have no row (column) in common: the fewer colours of both.
+/// Columns (rows) of one colour have no row (column) in common: the fewer colours of both, or those of rows.
 /// A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian matrices", IMA J. Appl. Math. 13 (1974).
-Compressed compress_jacobian(const SparsityPattern& pattern);
+Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns);
 
 /// A star colouring: two colours on every edge, three on every path of four vertices, so that each entry comes out by itself
 /// in its row or, by symmetry, in its column.

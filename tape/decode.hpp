@@ -11,21 +11,21 @@ namespace wengert::plan {
 
 /// One instruction and the slots it names.
 struct Instruction {
-  const kernels::Kind& kind;
+  const kernels::Kind kind;  ///< of a custom op: op_call, and whether it is the adjoint
   std::span<const Slot> writes;
-  // value: the operands. adjoint: the outputs' adjoints, the values that partials read, the operands' adjoints so far.
+  // value: the operands. adjoint: the outputs' adjoints, the values that partials read, the operands' adjoints so far (which
+  // those of a custom op don't read: additions of their own follow).
   std::span<const Slot> reads;
 
   // Parts of an adjoint's reads.
-  std::span<const Slot> adjoints() const { return reads.first(results()); }
-  std::span<const Slot> values() const { return reads.subspan(results(), reads.size() - results() - sources_); }
+  std::span<const Slot> adjoints() const { return reads.first(adjoints_); }
+  std::span<const Slot> values() const { return reads.subspan(adjoints_, reads.size() - adjoints_ - sources_); }
   /// The operands' adjoints so far, in the order of `writes` but without those that `kind.assign` names.
   std::span<const Slot> sources() const { return reads.last(sources_); }
   /// Operands of an n-ary op.
   std::uint32_t operands() const { return static_cast<std::uint32_t>(kind.adjoint ? writes.size() : reads.size()); }
-  std::size_t results() const { return info(kind.op).arity != 0 ? 1 : info(kind.op).outputs(operands()); }
 
-  std::size_t sources_ = 0;
+  std::size_t adjoints_ = 0, sources_ = 0;
   bool no_tie = false;  ///< a tie's slope is 0
 };
 
@@ -34,10 +34,18 @@ template <class Use>
 void each_instruction(const Code& code, Use use) {
   const std::uint32_t* word = code.words.data();
   for (const Run& run : code.runs) {
+    if (is_call(run.kind)) {
+      for (std::uint32_t k = 0; k < run.count; ++k) {
+        const std::span<const Slot> writes(word + call_words, word[2]), reads(writes.data() + word[2], word[3]);
+        use(Instruction{{op_call, run.kind == call_adjoint}, writes, reads, word[1], 0});
+        word += call_words + writes.size() + reads.size();
+      }
+      continue;
+    }
     const kernels::Kind& kind = kernels::catalogue[run.kind];
     const OpInfo& row = info(kind.op);
     for (std::uint32_t k = 0; k < run.count; ++k) {
-      std::size_t writes, reads, sources = 0, ties = 0;
+      std::size_t writes, reads, adjoints = 1, sources = 0, ties = 0;
       if (row.arity != 0) {
         ties = kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7);
         writes = 1;
@@ -49,6 +57,7 @@ void each_instruction(const Code& code, Use use) {
         }
       } else {
         const std::uint32_t n = kind.n ? kind.n : *word++, m = row.outputs(n);
+        adjoints = m;
         writes = kind.adjoint ? n : m;
         reads = n;
         if (kind.adjoint) {
@@ -56,7 +65,8 @@ void each_instruction(const Code& code, Use use) {
           reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
         }
       }
-      use(Instruction{kind, {word, writes}, {word + writes, reads}, sources, ties != 0 && word[writes + reads] != 0});
+      use(Instruction{
+          kind, {word, writes}, {word + writes, reads}, adjoints, sources, ties != 0 && word[writes + reads] != 0});
       word += writes + reads + ties;
     }
   }

@@ -60,7 +60,7 @@ class Search {
       const Operands operands = operands_of(view_, record);
       for (std::size_t k = 0; k < operands.size(); ++k)
         if (has_slope(record.op, k)) active |= watched_[operands[k]] & adjoint;
-      for (Id j = 0; j < outputs_of(record); ++j) watched_[record.out + j] = value | active;
+      for (Id j = 0; j < outputs_of(view_, record); ++j) watched_[record.out + j] = value | active;
     }
   }
 
@@ -94,7 +94,7 @@ class Search {
                                         [](Id wanted, const OpRecord& record) { return wanted < record.out; });
     if (after == view_.ops.begin()) return nullptr;
     const OpRecord& record = *(after - 1);
-    return id - record.out < outputs_of(record) ? &record : nullptr;
+    return id - record.out < outputs_of(view_, record) ? &record : nullptr;
   }
 
   NonFinite describe(const Sample<Real>& sample, Id id, double number) const {
@@ -103,7 +103,7 @@ class Search {
     found.id = id;
     found.name = labels_.of(id);
     const OpRecord* const record = op_of(id);
-    found.op = record ? name(record->op) : "input";
+    found.op = record ? name_of(view_, *record) : "input";
     found.number = number;
     return found;
   }
@@ -126,15 +126,16 @@ class Search {
       alone.set_zero_rule(zero_rule_);
       std::vector<Id> inputs;
       for (Id id : operands) inputs.push_back(alone.input(sample.value(id)));
-      const Id out = alone.record(record.op, inputs);
+      const Id out =
+          record.op == op_call ? alone.call(view_.calls[record.c].rule, inputs) : alone.record(record.op, inputs);
       std::vector<Seed<Real>> seeds;
-      for (Id j = 0; j < outputs_of(record); ++j) seeds.push_back({out + j, sample.adjoint(record.out + j)});
+      for (Id j = 0; j < outputs_of(view_, record); ++j) seeds.push_back({out + j, sample.adjoint(record.out + j)});
       alone.backward(seeds);
       for (std::size_t i = 0; i < operands.size(); ++i) {
         if (operands[i] != found.id || std::isfinite(alone.grad(inputs[i]))) continue;
         found.through = record.out;
         found.through_name = labels_.of(record.out);
-        found.through_op = name(record.op);
+        found.through_op = name_of(view_, record);
         found.through_adjoint = static_cast<double>(sample.adjoint(record.out));
         found.operands = list(sample, record);
         return;

@@ -45,9 +45,9 @@ class Drawing {
     std::uint32_t next = 0;
     for (const OpRecord& record : view_.ops) {
       enter(open, next, record.out);
-      const std::uint32_t results = outputs_of(record);
+      const std::uint32_t results = outputs_of(view_, record);
       for (Id j = 0; j < results; ++j) node_[record.out + j] = record.out;
-      node(record.out, named(record.out, name(record.op)), "shape=box");
+      node(record.out, named(record.out, name_of(view_, record)), "shape=box");
     }
     for (; !open.empty(); open.pop_back()) text_ += "  }\n";
     for (const OpRecord& record : view_.ops) edges(record);

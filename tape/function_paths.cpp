@@ -91,7 +91,7 @@ std::shared_ptr<typename FunctionPaths<Real>::Path> FunctionPaths<Real>::record(
   for (const Guard& guard : view.guards) {
     const auto op = std::lower_bound(view.ops.begin(), view.ops.end(), guard.condition,
                                      [](const OpRecord& record, Id id) { return record.out < id; });
-    const bool compares = op != view.ops.end() && op->out == guard.condition && info(op->op).arity == 2 &&
+    const bool compares = op != view.ops.end() && op->out == guard.condition && arity_of(op->op) == 2 &&
                           std::binary_search(view.constants.begin(), view.constants.end(), op->b);
     path->turns.push_back({guard.outcome, compares ? view.values[op->b] : Real(0)});
   }

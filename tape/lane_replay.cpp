@@ -4,6 +4,8 @@
 #include <new>
 #include <string>
 
+#include "tape/calls.hpp"
+#include "tape/records.hpp"
 #include "tape/visit.hpp"
 
 namespace wengert {
@@ -29,12 +31,16 @@ LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t l
                                          " takes multiples of " + std::to_string(vector));
   std::size_t longest = 0;
   for (const OpRecord& record : tape_.ops)
-    if (info(record.op).arity == 0) longest = std::max<std::size_t>(longest, record.b);
+    if (record.op != op_call && info(record.op).arity == 0) longest = std::max<std::size_t>(longest, record.b);
   const std::size_t slots = tape_.values.size() * lanes_;
   try {
     values_.resize(slots);
     adjoints_.resize(slots);
     scratch_.resize(std::max<std::size_t>(longest, 1) * lanes_);
+    for (const Call<Real>& call : tape_.calls) {
+      room_.resize(std::max(room_.size(), room_for(*call.rule) * lanes_));
+      contributions_.resize(std::max(contributions_.size(), call.rule->inputs * lanes_));
+    }
   } catch (const std::exception&) {
     throw Error(ErrorCode::out_of_memory, "a block of " + std::to_string(lanes_) + " lanes over " +
                                               std::to_string(tape_.values.size()) + " variables needs " +
@@ -46,7 +52,7 @@ LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t l
 
 template <class Real>
 std::size_t LaneReplay<Real>::bytes() const {
-  return (values_.size() + adjoints_.size() + scratch_.size()) * sizeof(Real);
+  return (values_.size() + adjoints_.size() + scratch_.size() + room_.size() + contributions_.size()) * sizeof(Real);
 }
 
 template <class Real>
@@ -63,8 +69,20 @@ void LaneReplay<Real>::load(const Real* columns, std::size_t stride, std::size_t
 
 template <class Real>
 void LaneReplay<Real>::forward() {
-  kernels::backend<Real>(isa_).forward({tape_.ops.data(), tape_.ops.size(), tape_.operands.data(), values_.data(),
-                                        adjoints_.data(), scratch_.data(), lanes_, false, nullptr});
+  each_stretch(
+      tape_.calls, tape_.ops.size(),
+      [&](std::size_t first, std::size_t end) {
+        kernels::backend<Real>(isa_).forward({tape_.ops.data() + first, end - first, tape_.operands.data(),
+                                              values_.data(), adjoints_.data(), scratch_.data(), lanes_, false,
+                                              nullptr});
+      },
+      [&](const Call<Real>& call) {
+        const OpRecord& record = tape_.ops[call.op];
+        const Operands operands = operands_of(tape_, record);
+        RunningCall<Real>(*call.rule, lanes_, room_.data())
+            .values([&](std::size_t i) { return slot(values_, operands[i]); },
+                    [&](std::size_t j) { return slot(values_, record.out + j); });
+      });
 }
 
 template <class Real>
@@ -81,9 +99,27 @@ void LaneReplay<Real>::backward(std::span<const Seed<Real>> seeds) {
     Real* const slot = adjoints_.data() + std::size_t(seed.id) * lanes_;
     for (std::size_t lane = 0; lane < lanes_; ++lane) slot[lane] += seed.weight;
   }
-  kernels::backend<Real>(isa_).backward({tape_.ops.data(), tape_.ops.size(), tape_.operands.data(), values_.data(),
-                                         adjoints_.data(), scratch_.data(), lanes_, ieee,
-                                         visit.empty() ? nullptr : visit.data()});
+  each_stretch_back(
+      tape_.calls, tape_.ops.size(),
+      [&](std::size_t first, std::size_t end) {
+        kernels::backend<Real>(isa_).backward({tape_.ops.data() + first, end - first, tape_.operands.data(),
+                                               values_.data(), adjoints_.data(), scratch_.data(), lanes_, ieee,
+                                               visit.empty() ? nullptr : visit.data() + first});
+      },
+      [&](const Call<Real>& call) {
+        if (!visit.empty() && !visit[call.op]) return;
+        const OpRecord& record = tape_.ops[call.op];
+        const Operands operands = operands_of(tape_, record);
+        RunningCall<Real>(*call.rule, lanes_, room_.data())
+            .adjoint(
+                ieee, [&](std::size_t i) { return slot(values_, operands[i]); },
+                [&](std::size_t j) { return slot(values_, record.out + j); },
+                [&](std::size_t j) { return slot(adjoints_, record.out + j); },
+                [&](std::size_t i) { return slot(contributions_, i); });
+        for (std::size_t i = 0; i < operands.size(); ++i)
+          for (std::size_t lane = 0; lane < lanes_; ++lane)
+            slot(adjoints_, operands[i])[lane] += slot(contributions_, i)[lane];
+      });
 }
 
 template class LaneReplay<double>;

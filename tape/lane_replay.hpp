@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/dispatch.hpp"
+#include "tape/transfer.hpp"
 #include "wengert/tape.hpp"
 
 namespace wengert {
@@ -37,11 +38,16 @@ class LaneReplay {
   const Real* adjoints(Id id) const { return adjoints_.data() + std::size_t(id) * lanes_; }
 
  private:
+  LaneSlot<Real> slot(std::vector<Real>& numbers, std::size_t k) const {
+    return {numbers.data() + k * lanes_, lanes_, lanes_, lanes_};
+  }
+
   TapeView<Real> tape_;
   ZeroRule zero_rule_;
   Isa isa_;
   std::size_t lanes_;
   std::vector<Real> values_, adjoints_, scratch_;
+  std::vector<Real> room_, contributions_;  // of a custom op
 };
 
 extern template class LaneReplay<double>;

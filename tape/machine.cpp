@@ -79,9 +79,9 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
 
 template <class Real>
 void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table) {
-  codes.values = BoundCode<Real>(data_.values_code, table);
-  codes.forward = BoundCode<Real>(data_.forward, table);
-  codes.backward = BoundCode<Real>(data_.backward, table);
+  codes.values = BoundCode<Real>(data_.values_code, table, data_.rules);
+  codes.forward = BoundCode<Real>(data_.forward, table, data_.rules);
+  codes.backward = BoundCode<Real>(data_.backward, table, data_.rules);
 }
 
 template <class Real>
@@ -98,7 +98,7 @@ typename Machine<Real>::Cut Machine<Real>::cut(std::size_t lanes, bool dual, std
 template <class Real>
 std::size_t Machine<Real>::workspaces_with(const plan::Layout<Real>& layout, const Cut& cut, bool dual) const {
   const std::size_t block =
-      (layout.slots * cut.width * (dual ? 2 : 1) + data_.longest_list * 2 * (cut.alone ? 1 : vector_)) * sizeof(Real);
+      Workspace<Real>::numbers(layout, cut.width, cut.alone ? 1 : vector_, dual, data_) * sizeof(Real);
   std::size_t bytes = 0;
   for (std::size_t w = 0; w < workers_.size(); ++w) bytes += std::max(workers_[w].bytes(), w < cut.workers ? block : 0);
   return bytes;

@@ -67,7 +67,7 @@ class Machine {
     std::size_t width() const { return width_; }
     void values() const { run(code_->values, data_->values); }
     void forward() const { run(code_->forward, data_->gradient); }
-    void backward() const { code_->backward.run(workspace_->frame(ieee_)); }
+    void backward() const { code_->backward.run(*workspace_, lanes.count, ieee_); }
 
    private:
     friend class Machine;
@@ -75,7 +75,7 @@ class Machine {
       BoundCode<Real> values, forward, backward;
     };
     void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout) const {
-      code.run(workspace_->frame(ieee_));
+      code.run(*workspace_, lanes.count, ieee_);
       if (layout.passed != plan::no_slot)
         departures_->look(worker, lanes, slot(layout.passed), data_->guards_of_samples);
     }
@@ -170,7 +170,7 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
   const auto evaluate = [&](std::size_t worker, std::size_t first, std::size_t count, bool last) {
     Workspace<Real>& workspace = workers_[worker];
     const std::size_t block_width = alone ? 1 : width_for(count, dual);
-    workspace.prepare(layout, block_width, alone ? 1 : vector_, dual, data_.longest_list);
+    workspace.prepare(layout, block_width, alone ? 1 : vector_, dual, data_);
     if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch());
     Block block;
     block.lanes = {first, count, seeds};

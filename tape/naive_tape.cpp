@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/dispatch.hpp"
+#include "tape/calls.hpp"
 #include "tape/guards.hpp"
 #include "tape/records.hpp"
 #include "tape/visit.hpp"
@@ -258,6 +259,40 @@ Id NaiveTape<Real>::append_n(Op op, std::uint32_t n) {
 }
 
 template <class Real>
+Id NaiveTape<Real>::call(std::shared_ptr<const CustomRule<Real>> rule, std::span<const Id> operands) {
+  check_operands(*rule, operands.size());
+  for (Id id : operands) check(id);
+  const std::size_t results = rule->outputs + rule->kept;
+  std::vector<Real> numbers;
+  with_memory_for("a custom op", [&] {
+    numbers.resize(operands.size() + results);
+    if (calls_.size() == calls_.capacity()) calls_.reserve(2 * calls_.size() + 1);
+  });
+  Real *const x = numbers.data(), *const y = x + operands.size();
+  for (std::size_t i = 0; i < operands.size(); ++i) x[i] = values_[operands[i]];
+  const std::uint32_t epoch = epochs_.now();
+  const std::size_t size = values_.size();
+  rule->values(1, rows(static_cast<const Real*>(x), operands.size()), rows(y, results));
+  if (epoch != epochs_.now() || size != values_.size())
+    fail(ErrorCode::bad_argument, "the code of custom op " + rule->name + " changed the tape that it is recorded on");
+  make_room(results, 1, operands.size());
+  const Id out = static_cast<Id>(values_.size()), first = static_cast<Id>(operands_.size());
+  std::copy(operands.begin(), operands.end(), operands_.extend(operands.size()));
+  ops_.push({op_call, 0, 0, out, first, static_cast<Id>(operands.size()), static_cast<Id>(calls_.size())});
+  std::copy_n(y, results, values_.extend(results));
+  calls_.push_back({static_cast<std::uint32_t>(ops_.size() - 1), std::move(rule)});
+  return out;
+}
+
+/// Of the call that needs most.
+template <class Real>
+std::vector<Real> NaiveTape<Real>::call_room() const {
+  std::size_t most = 0;
+  for (const Call<Real>& call : calls_) most = std::max(most, room_for(*call.rule));
+  return with_memory_for("custom ops", [&] { return std::vector<Real>(most); });
+}
+
+template <class Real>
 Id NaiveTape<Real>::record(Op op, std::span<const Id> operands) {
   if (static_cast<std::size_t>(op) >= op_count)
     fail(ErrorCode::bad_argument, "op number " + std::to_string(static_cast<int>(op)) + " is not in the op table");
@@ -280,9 +315,9 @@ Id NaiveTape<Real>::output(Id first, std::size_t k) const {
       std::lower_bound(ops_.begin(), ops_.end(), first, [](const OpRecord& record, Id id) { return record.out < id; });
   if (op == ops_.end() || op->out != first)
     fail(ErrorCode::bad_argument, "id " + std::to_string(first) + " is not the first output of an op");
-  const std::uint32_t outputs = info(op->op).outputs(info(op->op).arity == 0 ? op->b : 1);
+  const std::size_t outputs = op->op == op_call ? rule_of(view(), *op).outputs : outputs_of(view(), *op);
   if (k >= outputs)
-    fail(ErrorCode::bad_argument, std::string(name(op->op)) + " at id " + std::to_string(first) + " has " +
+    fail(ErrorCode::bad_argument, name_of(view(), *op) + " at id " + std::to_string(first) + " has " +
                                       std::to_string(outputs) + " outputs; there is no output " + std::to_string(k));
   return first + static_cast<Id>(k);
 }
@@ -297,8 +332,21 @@ void NaiveTape<Real>::set_input(Id id, Real value) {
 
 template <class Real>
 void NaiveTape<Real>::forward() {
-  backend_->forward(
-      {ops_.data(), ops_.size(), operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+  std::vector<Real> room = call_room();
+  each_stretch(
+      std::span<const Call<Real>>(calls_), ops_.size(),
+      [&](std::size_t first, std::size_t end) {
+        backend_->forward({ops_.data() + first, end - first, operands_.data(), values_.data(), nullptr, scratch_.data(),
+                           1, false, nullptr});
+      },
+      [&](const Call<Real>& call) {
+        const OpRecord& record = ops_[call.op];
+        const Id* const operands = operands_.data() + record.a;
+        const auto one = [&](Id id) { return LaneSlot<Real>{values_.data() + id, 1, 1, 1}; };
+        RunningCall<Real>(*call.rule, 1, room.data())
+            .values([&](std::size_t i) { return one(operands[i]); },
+                    [&](std::size_t j) { return one(record.out + static_cast<Id>(j)); });
+      });
   if (guards_.empty()) return;
   if (const std::optional<std::size_t> k = departure()) {
     const Guard& guard = guards_[*k];
@@ -350,6 +398,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   }
   if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
   std::vector<std::uint8_t> visit;
+  std::vector<Real> room = call_room(), contributions = call_room();
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
   const OpRecord* end = ops_.end();
   if (!ops_.empty() && last < ops_.back().out)
@@ -361,8 +410,27 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   adjoints_.truncate(0);
   std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
   for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
-  backend_->backward({ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1,
-                      zero_rule_ == ZeroRule::ieee, visit.empty() ? nullptr : visit.data()});
+  const bool ieee = zero_rule_ == ZeroRule::ieee;
+  each_stretch_back(
+      std::span<const Call<Real>>(calls_), count,
+      [&](std::size_t first, std::size_t end) {
+        backend_->backward({ops_.data() + first, end - first, operands_.data(), values_.data(), adjoints_.data(),
+                            scratch_.data(), 1, ieee, visit.empty() ? nullptr : visit.data() + first});
+      },
+      [&](const Call<Real>& call) {
+        if (!visit.empty() && !visit[call.op]) return;
+        const OpRecord& record = ops_[call.op];
+        const Id* const operands = operands_.data() + record.a;
+        const auto one = [](auto& array, Id id) { return LaneSlot<Real>{array.data() + id, 1, 1, 1}; };
+        const auto result = [&](std::size_t j) { return record.out + static_cast<Id>(j); };
+        RunningCall<Real>(*call.rule, 1, room.data())
+            .adjoint(
+                ieee, [&](std::size_t i) { return one(values_, operands[i]); },
+                [&](std::size_t j) { return one(values_, result(j)); },
+                [&](std::size_t j) { return one(adjoints_, result(j)); },
+                [&](std::size_t i) { return one(contributions, static_cast<Id>(i)); });
+        for (std::size_t i = 0; i < record.b; ++i) adjoints_[operands[i]] += contributions[i];
+      });
 }
 
 template <class Real>
@@ -374,13 +442,13 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
     const Operands operands = operands_of(tape, record);
     for (std::size_t k = 0; k < operands.size(); ++k)
       if (has_slope(record.op, k)) any |= active[operands[k]];
-    for (Id j = 0; j < outputs_of(record); ++j) active[record.out + j] = any;
+    for (Id j = 0; j < outputs_of(tape, record); ++j) active[record.out + j] = any;
   }
   for (const Seed<Real>& seed : seeds) reached[seed.id] = 1;
   for (std::size_t k = tape.ops.size(); k-- > 0;) {
     const OpRecord& record = tape.ops[k];
     std::uint8_t any = 0;
-    for (Id j = 0; j < outputs_of(record); ++j) any |= reached[record.out + j];
+    for (Id j = 0; j < outputs_of(tape, record); ++j) any |= reached[record.out + j];
     if (!any || !active[record.out]) continue;
     visit[k] = 1;
     const Operands operands = operands_of(tape, record);
@@ -440,6 +508,7 @@ void NaiveTape<Real>::truncate(const Mark& mark) {
   constants_.truncate(mark.constants);
   parameters_.truncate(mark.parameters);
   guards_.truncate(mark.guards);
+  while (!calls_.empty() && calls_.back().op >= mark.ops) calls_.pop_back();
   if (adjoints_.size() > mark.variables) adjoints_.truncate(mark.variables);
 }
 
@@ -472,7 +541,7 @@ TapeStatistics NaiveTape<Real>::statistics() const {
 
 template <class Real>
 TapeView<Real> NaiveTape<Real>::view() const {
-  return {ops_, operands_, inputs_, constants_, values_, parameters_, guards_};
+  return {ops_, operands_, inputs_, constants_, values_, parameters_, guards_, calls_};
 }
 
 template class NaiveTape<double>;

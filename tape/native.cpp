@@ -51,6 +51,10 @@ codegen::Shape choose_shape(std::size_t operations, bool point) {
 template <class Real>
 NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain,
                              std::size_t most_bytes) {
+  if (!data.call.empty()) {
+    why_not_ = "the custom op " + data.call + " is code, not vector operations";
+    return;
+  }
   const std::size_t operations =
       gradient ? operations_in(data.forward) + operations_in(data.backward) : operations_in(data.values_code);
   if (operations > most_operations) {

@@ -180,7 +180,7 @@ class NativeLowering {
   }
 
   void list_adjoint(const Instruction& instruction, codegen::Operands& operands) {
-    const std::size_t n = operands.n, m = instruction.results();
+    const std::size_t n = operands.n, m = instruction.adjoints().size();
     const unsigned used = info(instruction.kind.op).uses[0];
     operands.g = reads_.data();
     operands.x = reads_.data() + m;

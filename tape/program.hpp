@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "kernels/catalogue.hpp"
 #include "tape/source.hpp"
 #include "wengert/program.hpp"
 
@@ -12,7 +15,15 @@ namespace wengert::plan {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = 0xffffffffu;
 
-/// A stretch of instructions of one kind (kernels/catalogue.hpp).
+/// Kinds of instructions past those of the catalogue (kernels/catalogue.hpp): a custom op's values, and its adjoint. Their words:
+/// the rule's number, how many of the slots read are adjoints of outputs, how many slots are written, how many are read, the slots.
+/// The adjoint writes what is to be added to the operands' adjoints; it reads adjoints of outputs, operands, results.
+inline constexpr std::uint16_t call_values = kernels::kind_count, call_adjoint = call_values + 1,
+                               kind_count = call_adjoint + 1;
+inline constexpr std::size_t call_words = 4;  ///< before the slots
+constexpr bool is_call(std::uint16_t kind) { return kind >= call_values; }
+
+/// A stretch of instructions of one kind.
 struct Run {
   std::uint16_t kind;
   std::uint32_t count;
@@ -71,6 +82,9 @@ struct ProgramData {
   ProgramStatistics statistics;
   ZeroRule zero_rule = ZeroRule::exact;
   std::size_t longest_list = 0;  ///< operands of an instruction that loops over them
+  std::size_t call_room = 0;     ///< numbers that custom ops need for each lane
+  /// Custom ops that samples run, or the first of those that are differentiated and don't know how to in that way.
+  std::string call, call_without_jvp, call_without_hvp;
 
   std::vector<std::uint32_t> differentiated;  ///< places among the inputs that aren't parameters
 
@@ -88,6 +102,7 @@ struct ProgramData {
   Uniform<Real> uniform;
 
   Source<Real> source;
+  std::vector<std::shared_ptr<const CustomRule<Real>>> rules;  ///< of custom ops, as instructions count them
   std::size_t guards_of_samples = 0;  ///< the first so many of source.guards; the others are the same for the batch
 };
 

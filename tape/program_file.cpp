@@ -13,6 +13,7 @@
 
 #include "tape/program.hpp"
 #include "tape/temporary_file.hpp"
+#include "wengert/custom.hpp"
 #include "wengert/error.hpp"
 #include "wengert/serialize.hpp"
 #include "wengert/version.hpp"
@@ -131,6 +132,9 @@ std::pair<std::size_t, Word*> operands_at(Op op, Word* word) {
 
 template <class Real>
 void write_body(Writer& out, ZeroRule zero_rule, const plan::Source<Real>& source) {
+  if (!source.rules.empty())
+    throw Error(ErrorCode::unsupported, "a program with the custom op " + source.rules.front()->name +
+                                            " can't be saved: a file holds ops of the table, and that one is code");
   // Ops by name: their numbers are those of this version's table.
   std::array<std::uint32_t, op_count> place;
   place.fill(no_id);

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "kernels/catalogue.hpp"
+#include "wengert/custom.hpp"
 #include "wengert/tape.hpp"
 
 namespace wengert {
@@ -23,23 +25,43 @@ class Operands {
   std::size_t size_;
 };
 
+/// How many operands; 0: any number, as custom ops have.
+constexpr int arity_of(Op op) { return op == op_call ? 0 : info(op).arity; }
+
 template <class Real>
 Operands operands_of(const TapeView<Real>& tape, const OpRecord& record) {
-  const int arity = info(record.op).arity;
+  const int arity = arity_of(record.op);
   if (arity == 0) return {tape.operands.data() + record.a, record.b};
   return {&record.a, static_cast<std::size_t>(arity)};  // a, b and c follow one another
 }
 static_assert(offsetof(OpRecord, b) == offsetof(OpRecord, a) + sizeof(Id) &&
               offsetof(OpRecord, c) == offsetof(OpRecord, b) + sizeof(Id));
 
-inline std::uint32_t outputs_of(const OpRecord& record) {
+/// The rule of a custom op.
+template <class Real>
+const CustomRule<Real>& rule_of(const TapeView<Real>& tape, const OpRecord& record) {
+  return *tape.calls[record.c].rule;
+}
+
+/// With what a custom op keeps for its derivatives.
+template <class Real>
+std::uint32_t outputs_of(const TapeView<Real>& tape, const OpRecord& record) {
+  if (record.op == op_call) {
+    const CustomRule<Real>& rule = rule_of(tape, record);
+    return static_cast<std::uint32_t>(rule.outputs + rule.kept);
+  }
   const OpInfo& row = info(record.op);
   return row.arity == 0 ? row.outputs(record.b) : 1;
 }
 
 /// Whether anything is ever added to the adjoint of operand k.
 inline bool has_slope(Op op, std::size_t k) {
-  return info(op).arity == 0 || kernels::slope(op, static_cast<int>(k)) != kernels::Slope::none;
+  return arity_of(op) == 0 || kernels::slope(op, static_cast<int>(k)) != kernels::Slope::none;
+}
+
+template <class Real>
+std::string name_of(const TapeView<Real>& tape, const OpRecord& record) {
+  return record.op == op_call ? rule_of(tape, record).name : name(record.op);
 }
 
 }  // namespace wengert

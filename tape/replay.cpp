@@ -227,9 +227,17 @@ void Replay<Real>::refuse_sums(const char* what) const {
 }
 
 template <class Real>
+void Replay<Real>::refuse_calls(const char* what, const std::string& without, const char* rule) const {
+  if (!without.empty())
+    throw Error(ErrorCode::unsupported, std::string(what) + " of a program with the custom op " + without +
+                                            ", which has no " + rule + "; give it one (CustomRule::" + rule + ")");
+}
+
+template <class Real>
 void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions,
                        Samples<Real> values, Samples<Real> tangents) {
   refuse_sums("jvp");
+  refuse_calls("jvp", machine_->data().call_without_jvp, "jvp");
   machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
@@ -303,8 +311,9 @@ void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Sam
                             Samples<Real> jacobians) {
   refuse_sums("jacobian");
   const std::size_t rows = program().outputs(), columns = program().differentiated();
+  const bool may_go_forward = machine_->data().call_without_jvp.empty();
   if (columns == 0) values_if_wanted(samples, inputs, values);
-  else if (columns < rows)
+  else if (columns < rows && may_go_forward)
     forward_jacobian(samples, inputs, values, jacobians, columns, nullptr, DenseItems{columns, true});
   else reverse_jacobian(samples, inputs, values, jacobians, rows, nullptr, DenseItems{columns, false});
 }
@@ -313,7 +322,9 @@ template <class Real>
 void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                    Samples<Real> nonzeros) {
   refuse_sums("sparse_jacobian");
-  if (!jacobian_) jacobian_ = std::make_unique<Compressed>(compress_jacobian(program().jacobian_sparsity()));
+  if (!jacobian_)
+    jacobian_ = std::make_unique<Compressed>(
+        compress_jacobian(program().jacobian_sparsity(), machine_->data().call_without_jvp.empty()));
   const Compressed& plan = *jacobian_;
   const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
   if (plan.seeds == 0) values_if_wanted(samples, inputs, values);
@@ -352,6 +363,8 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
                        Samples<Real> values, Samples<Real> gradients, Samples<Real> products,
                        Samples<const Real> weights) {
   refuse_sums("hvp");
+  refuse_calls("hvp", machine_->data().call_without_jvp, "jvp");
+  refuse_calls("hvp", machine_->data().call_without_hvp, "hvp");
   check_weights(program(), "hvp", weights);
   second_order(
       samples, 1, inputs, weights, values, gradients, products,
@@ -363,6 +376,8 @@ template <class Real>
 void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                            Samples<Real> gradients, Samples<Real> hessians, Samples<const Real> weights) {
   refuse_sums("hessian");
+  refuse_calls("hessian", machine_->data().call_without_jvp, "jvp");
+  refuse_calls("hessian", machine_->data().call_without_hvp, "hvp");
   check_weights(program(), "hessian", weights);
   const std::size_t n = program().differentiated();
   if (n == 0) return vjp(samples, inputs, weights, values, gradients);
@@ -376,6 +391,8 @@ template <class Real>
 void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                   Samples<Real> gradients, Samples<Real> nonzeros, Samples<const Real> weights) {
   refuse_sums("sparse_hessian");
+  refuse_calls("sparse_hessian", machine_->data().call_without_jvp, "jvp");
+  refuse_calls("sparse_hessian", machine_->data().call_without_hvp, "hvp");
   check_weights(program(), "sparse_hessian", weights);
   if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
   const Compressed& plan = *hessian_;

@@ -63,15 +63,20 @@ Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simpli
   // Counted first: the list is kept for as long as the program is.
   std::size_t words = 0;
   for (const OpRecord& record : tape.ops)
-    if (kept(record.out)) words += 1 + (info(record.op).arity == 0) + operands_of(tape, record).size();
+    if (kept(record.out))
+      words += 1 + (record.op == op_call) + (arity_of(record.op) == 0) + operands_of(tape, record).size();
   source.words.reserve(words);
   for (const OpRecord& record : tape.ops) {
     if (!kept(record.out)) continue;
     ++source.ops;
-    for (Id j = 0; j < outputs_of(record); ++j) place[record.out + j] = next++;
+    for (Id j = 0; j < outputs_of(tape, record); ++j) place[record.out + j] = next++;
     source.words.push_back(static_cast<std::uint32_t>(record.op));
     const Operands operands = operands_of(tape, record);
-    if (info(record.op).arity == 0) source.words.push_back(static_cast<std::uint32_t>(operands.size()));
+    if (record.op == op_call) {
+      source.words.push_back(static_cast<std::uint32_t>(source.rules.size()));
+      source.rules.push_back(tape.calls[record.c].rule);
+    }
+    if (arity_of(record.op) == 0) source.words.push_back(static_cast<std::uint32_t>(operands.size()));
     for (Id id : operands) source.words.push_back(place[id]);
   }
   if (!recorded.labels().empty())
@@ -107,8 +112,10 @@ NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule) {
   const std::uint32_t* word = source.words.data();
   for (std::size_t k = 0; k < source.ops; ++k) {
     const Op op = static_cast<Op>(*word++);
-    const std::size_t operands = info(op).arity == 0 ? *word++ : static_cast<std::size_t>(info(op).arity);
-    tape.record(op, {word, operands});
+    const std::uint32_t rule = op == op_call ? *word++ : 0;
+    const std::size_t operands = arity_of(op) == 0 ? *word++ : static_cast<std::size_t>(arity_of(op));
+    if (op == op_call) tape.call(source.rules[rule], {word, operands});
+    else tape.record(op, {word, operands});
     word += operands;
   }
   tape.set_labels(source.labels);

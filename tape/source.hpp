@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@ struct Source {
   std::vector<std::uint32_t> parameters;  ///< which of the inputs, ascending
   std::vector<Real> constants;
   std::size_t ops = 0;
-  std::vector<std::uint32_t> words;  ///< of each op: its number, how many operands if it takes any number, the operands
+  std::vector<std::uint32_t>
+      words;  ///< of each op: its number, if it is a custom one its rule, how many operands if it takes any number, the operands
+  std::vector<std::shared_ptr<const CustomRule<Real>>> rules;  ///< of its custom ops, as words count them
   std::vector<Id> outputs, differentiated;
   wengert::detail::Labels labels;
 

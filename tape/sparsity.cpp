@@ -40,11 +40,12 @@ void spread_back(const Code& code, std::vector<Bits>& bits, Curvature curvature)
     sums.assign(instruction.writes.size(), arriving);
     std::size_t source = 0;
     unsigned operand = 0;
+    const bool fixed = arity_of(instruction.kind.op) != 0;
     for (std::size_t i = 0; i < sums.size(); ++i, ++operand) {
       sums[i] |= curvature(instruction, i);
-      if (info(instruction.kind.op).arity != 0)
+      if (fixed)
         while (!(instruction.kind.active >> operand & 1)) ++operand;
-      if (info(instruction.kind.op).arity == 0 || !(instruction.kind.assign >> operand & 1))
+      if (!instruction.sources().empty() && (!fixed || !(instruction.kind.assign >> operand & 1)))
         sums[i] |= bits[instruction.sources()[source++]];
     }
     for (std::size_t i = 0; i < sums.size(); ++i) bits[instruction.writes[i]] = sums[i];
@@ -54,9 +55,9 @@ void spread_back(const Code& code, std::vector<Bits>& bits, Curvature curvature)
 /// What the partial for the i-th write of an adjoint reads, as dependencies of those values.
 Bits partial_bits(const Instruction& instruction, std::size_t i, const std::vector<Bits>& values) {
   const std::span<const Slot> read = instruction.values();
-  const OpInfo& row = info(instruction.kind.op);
   Bits all = 0;
-  if (row.arity != 0) {
+  if (arity_of(instruction.kind.op) != 0) {
+    const OpInfo& row = info(instruction.kind.op);
     const unsigned used = kernels::used(instruction.kind.op, instruction.kind.active) & 15;
     unsigned operand = 0;
     for (std::size_t seen = 0;; ++operand)

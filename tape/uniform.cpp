@@ -4,13 +4,13 @@ namespace wengert {
 
 template <class Real>
 UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single)
-    : part_(data.uniform),
+    : data_(data),
+      part_(data.uniform),
       ieee_(data.zero_rule == ZeroRule::ieee),
-      longest_list_(data.longest_list),
-      prologue_(part_.prologue, single),
-      epilogue_(part_.epilogue, single),
-      epilogue_backward_(part_.epilogue_backward, single),
-      prologue_backward_(part_.prologue_backward, single),
+      prologue_(part_.prologue, single, data.rules),
+      epilogue_(part_.epilogue, single, data.rules),
+      epilogue_backward_(part_.epilogue_backward, single, data.rules),
+      prologue_backward_(part_.prologue_backward, single, data.rules),
       parameters_(part_.initial),
       outputs_(part_.layout.outputs.size()),
       gradients_(part_.gradients.size()) {}
@@ -18,7 +18,7 @@ UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernel
 template <class Real>
 void UniformSide<Real>::begin() {
   if (!any()) return;
-  workspace_.prepare(part_.layout, 1, 1, false, longest_list_);
+  workspace_.prepare(part_.layout, 1, 1, false, data_);
   ++batch_;
   for (std::size_t k = 0; k < parameters_.size(); ++k) at(part_.layout.inputs[k]) = parameters_[k];
   run(prologue_);

@@ -42,11 +42,11 @@ class UniformSide {
 
  private:
   Real& at(plan::Slot slot) const { return *workspace_.slot(slot); }
-  void run(const BoundCode<Real>& code) const { code.run(workspace_.frame(ieee_)); }
+  void run(const BoundCode<Real>& code) const { code.run(workspace_, 1, ieee_); }
 
+  const plan::ProgramData<Real>& data_;
   const plan::Uniform<Real>& part_;
   bool ieee_;
-  std::size_t longest_list_;
   BoundCode<Real> prologue_, epilogue_, epilogue_backward_, prologue_backward_;
   Workspace<Real> workspace_;
   std::vector<Real> parameters_, outputs_, gradients_;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "tape/calls.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert {
@@ -24,20 +25,55 @@ void AlignedArray<Real>::reserve(std::size_t count) {
 }
 
 template <class Real>
-BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table) {
+BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
+                           std::span<const std::shared_ptr<const CustomRule<Real>>> rules) {
   stretches_.reserve(code.runs.size());
-  for (std::size_t k = 0; k < code.runs.size(); ++k)
-    stretches_.push_back({table.run[code.runs[k].kind], code.words.data() + code.first_word[k], code.runs[k].count});
+  for (std::size_t k = 0; k < code.runs.size(); ++k) {
+    const plan::Run& run = code.runs[k];
+    const std::uint32_t* words = code.words.data() + code.first_word[k];
+    if (!plan::is_call(run.kind)) {
+      stretches_.push_back({table.run[run.kind], words, run.count});
+      continue;
+    }
+    for (std::uint32_t c = 0; c < run.count; ++c) {
+      calls_.push_back({stretches_.size(), rules[words[0]].get(), run.kind == plan::call_adjoint, words});
+      words += plan::call_words + words[2] + words[3];
+    }
+  }
+}
+
+template <class Real>
+void BoundCode<Real>::call(const BoundCall& call, const Workspace<Real>& workspace, std::size_t samples,
+                           bool ieee) const {
+  const plan::Slot *const writes = call.words + plan::call_words, *const reads = writes + call.words[2];
+  const auto values = [&](const plan::Slot* first) {
+    return [&workspace, first](std::size_t k) { return workspace.lanes(first[k]); };
+  };
+  const auto tangents = [&](const plan::Slot* first) {
+    return [&workspace, first](std::size_t k) { return workspace.tangents(first[k]); };
+  };
+  RunningCall<Real> running(*call.rule, samples, workspace.call_room());
+  if (!call.adjoint) {
+    if (!workspace.dual()) running.values(values(reads), values(writes));
+    else running.dual_values(ieee, values(reads), tangents(reads), values(writes), tangents(writes));
+    return;
+  }
+  const plan::Slot *const weights = reads, *const x = weights + call.rule->outputs, *const y = x + call.rule->inputs;
+  if (!workspace.dual()) running.adjoint(ieee, values(x), values(y), values(weights), values(writes));
+  else
+    running.dual_adjoint(ieee, values(x), tangents(x), values(y), values(weights), tangents(weights), values(writes),
+                         tangents(writes));
 }
 
 template <class Real>
 void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
-                              std::size_t longest_list) {
+                              const plan::ProgramData<Real>& program) {
   const std::size_t width = dual ? 2 * lanes : lanes;
   if (layout_ == &layout && width_ == width && dual_ == dual) return;
   layout_ = nullptr;
   slots_.reserve(layout.slots * width);
-  scratch_.reserve(longest_list * 2 * vector);
+  scratch_.reserve(program.longest_list * 2 * vector);
+  call_room_.reserve(program.call_room * lanes);
   width_ = width;
   vector_ = vector;
   dual_ = dual;

@@ -1,14 +1,16 @@
-// The memory of one block, and code bound to the functions of an instruction set.
+// The memory of one block, and code bound to the functions of an instruction set and to custom ops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "kernels/instruction_table.hpp"
 #include "tape/program.hpp"
+#include "tape/transfer.hpp"
 
 namespace wengert {
 
@@ -28,15 +30,64 @@ class AlignedArray {
   std::size_t size_ = 0;
 };
 
+/// The slots of one block. Each thread has its own.
+template <class Real>
+class Workspace {
+ public:
+  /// Makes room for `layout` at `lanes` lanes, with its constants in place. Does nothing if that is how it is already.
+  void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
+               const plan::ProgramData<Real>& program);
+  /// Numbers that `prepare` makes room for.
+  static std::size_t numbers(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
+                             const plan::ProgramData<Real>& program) {
+    return layout.slots * (dual ? 2 * lanes : lanes) + program.longest_list * 2 * vector + program.call_room * lanes;
+  }
+  /// Puts uniform values in place, once per `batch`.
+  void import_from(const Workspace& uniform, std::uint64_t batch);
+
+  Real* slot(plan::Slot slot) const { return slots_.data() + std::size_t(slot) * width_; }
+  bool dual() const { return dual_; }
+  /// The values of a slot, and its tangents.
+  LaneSlot<Real> lanes(plan::Slot slot) const {
+    return dual_ ? LaneSlot<Real>{this->slot(slot), width_ / 2, vector_, 2 * vector_}
+                 : LaneSlot<Real>{this->slot(slot), width_, width_, width_};
+  }
+  LaneSlot<Real> tangents(plan::Slot slot) const {
+    return {this->slot(slot) + vector_, width_ / 2, vector_, 2 * vector_};
+  }
+  Real* call_room() const { return call_room_.data(); }
+  kernels::Frame<Real> frame(bool ieee) const { return {slots_.data(), width_, scratch_.data(), ieee}; }
+  std::size_t bytes() const { return slots_.bytes() + scratch_.bytes() + call_room_.bytes(); }
+
+ private:
+  AlignedArray<Real> slots_, scratch_, call_room_;
+  void fill(plan::Slot slot, Real value);
+
+  const plan::Layout<Real>* layout_ = nullptr;
+  std::size_t width_ = 0;  // numbers of a slot
+  std::size_t vector_ = 0;
+  bool dual_ = false;
+  std::uint64_t batch_ = 0;  // of the uniform values that are in place
+};
+
 /// Code whose kinds are functions.
 template <class Real>
 class BoundCode {
  public:
   BoundCode() = default;
-  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table);
+  /// `rules`: of custom ops, as instructions count them; must outlive it.
+  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
+            std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
 
-  void run(const kernels::Frame<Real>& frame) const {
-    for (const Stretch& s : stretches_) s.run(frame, s.words, s.count);
+  /// `samples`: lanes that are of any interest.
+  void run(const Workspace<Real>& workspace, std::size_t samples, bool ieee) const {
+    const kernels::Frame<Real> frame = workspace.frame(ieee);
+    const Stretch* s = stretches_.data();
+    for (const BoundCall& call : calls_) {
+      for (; s != stretches_.data() + call.before; ++s) s->run(frame, s->words, s->count);
+      this->call(call, workspace, samples, ieee);
+    }
+    for (; s != stretches_.data() + stretches_.size(); ++s) s->run(frame, s->words, s->count);
   }
 
  private:
@@ -45,32 +96,16 @@ class BoundCode {
     const std::uint32_t* words;
     std::size_t count;
   };
+  struct BoundCall {
+    std::size_t before;  // stretches
+    const CustomRule<Real>* rule;
+    bool adjoint;
+    const std::uint32_t* words;
+  };
+  void call(const BoundCall& call, const Workspace<Real>& workspace, std::size_t samples, bool ieee) const;
+
   std::vector<Stretch> stretches_;
-};
-
-/// The slots of one block. Each thread has its own.
-template <class Real>
-class Workspace {
- public:
-  /// Makes room for `layout` at `lanes` lanes, with its constants in place. Does nothing if that is how it is already.
-  void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
-               std::size_t longest_list);
-  /// Puts uniform values in place, once per `batch`.
-  void import_from(const Workspace& uniform, std::uint64_t batch);
-
-  Real* slot(plan::Slot slot) const { return slots_.data() + std::size_t(slot) * width_; }
-  kernels::Frame<Real> frame(bool ieee) const { return {slots_.data(), width_, scratch_.data(), ieee}; }
-  std::size_t bytes() const { return slots_.bytes() + scratch_.bytes(); }
-
- private:
-  AlignedArray<Real> slots_, scratch_;
-  void fill(plan::Slot slot, Real value);
-
-  const plan::Layout<Real>* layout_ = nullptr;
-  std::size_t width_ = 0;  // numbers of a slot
-  std::size_t vector_ = 0;
-  bool dual_ = false;
-  std::uint64_t batch_ = 0;  // of the uniform values that are in place
+  std::vector<BoundCall> calls_;
 };
 
 }  // namespace wengert

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "wengert/api.hpp"
+#include "wengert/custom.hpp"
 #include "wengert/program.hpp"
 #include "wengert/replay.hpp"
 #include "wengert/tape.hpp"
@@ -104,6 +105,24 @@ template <class Real>
 WENGERT_API GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
                                          Samples<const std::type_identity_t<Real>> inputs, double tolerance = 0);
 
+/// What check_custom found, function by function; those that the rule lacks have no entries.
+struct CustomCheck {
+  GradientCheck vjp;  ///< of the Jacobian
+  GradientCheck jvp;  ///< of the Jacobian, input by input
+  GradientCheck hvp;  ///< of the Jacobian's product with weights 1, 1/2, 1/3, ...: its derivatives
+
+  /// Whether all agree.
+  bool passed() const { return vjp.passed() && jvp.passed() && hvp.passed(); }
+  /// As of GradientCheck, for each function.
+  WENGERT_API std::string describe() const;
+};
+
+/// Compares the derivatives that a custom op gives with differences of what it computes, by check_gradient, at each sample. Throws
+/// what the op throws.
+template <class Real>
+WENGERT_API CustomCheck check_custom(const CustomOp<Real>& op, std::size_t samples,
+                                     Samples<const std::type_identity_t<Real>> inputs, double tolerance = 0);
+
 /// The graph in Graphviz's language (https://graphviz.org/doc/info/lang.html): scopes are boxes around their ops.
 template <class Real>
 WENGERT_API std::string dot(const NaiveTape<Real>& tape);
@@ -124,6 +143,8 @@ extern template Diagnosis diagnose(const NaiveTape<double>&);
 extern template Diagnosis diagnose(const NaiveTape<float>&);
 extern template GradientCheck check_gradient(const Program<double>&, std::size_t, Samples<const double>, double);
 extern template GradientCheck check_gradient(const Program<float>&, std::size_t, Samples<const float>, double);
+extern template CustomCheck check_custom(const CustomOp<double>&, std::size_t, Samples<const double>, double);
+extern template CustomCheck check_custom(const CustomOp<float>&, std::size_t, Samples<const float>, double);
 extern template std::string dot(const NaiveTape<double>&);
 extern template std::string dot(const NaiveTape<float>&);
 extern template std::string dot(const Program<double>&);

@@ -15,40 +15,12 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include "wengert/api.hpp"
 #include "wengert/program.hpp"
+#include "wengert/samples.hpp"
 
 namespace wengert {
-
-/// A table of numbers in memory, one line per sample of a batch: item i of sample e is data[e * sample + i * item].
-/// Strides are in elements and may be anything, negative too; no alignment is asked for.
-template <class T>
-struct Samples {
-  T* data = nullptr;          ///< item 0 of sample 0
-  std::ptrdiff_t sample = 0;  ///< from a sample to the next
-  std::ptrdiff_t item = 0;    ///< from an item to the next
-
-  Samples() = default;  ///< none: nothing is read, or what would be written isn't wanted
-  /// Strides as above.
-  Samples(T* data_, std::ptrdiff_t sample_, std::ptrdiff_t item_) : data(data_), sample(sample_), item(item_) {}
-  /// What may be written may be read.
-  template <class U>
-    requires std::is_same_v<const U, T>
-  Samples(const Samples<U>& other) : data(other.data), sample(other.sample), item(other.item) {}
-};
-
-/// Sample by sample: `items` numbers each, `stride` apart (0: `items`).
-template <class T>
-Samples<T> rows(T* data, std::size_t items, std::size_t stride = 0) {
-  return {data, static_cast<std::ptrdiff_t>(stride ? stride : items), 1};
-}
-/// Item by item: the numbers of all samples, columns `stride` apart (usually the number of samples).
-template <class T>
-Samples<T> columns(T* data, std::size_t stride) {
-  return {data, 1, static_cast<std::ptrdiff_t>(stride)};
-}
 
 /// Runs body(chunk, begin, end) on parts of 0..count that cover it, each once; chunks are below `threads` and no two bodies
 /// of one chunk run at a time. Returns when all are done; also when a body throws: that exception, or any other, comes out of
@@ -138,7 +110,7 @@ class WENGERT_API Replay {
            Samples<Real> gradients, std::span<const Real> uniform_weights = {});
 
   // What follows takes parameters as they are set, and differentiates in the other inputs. Throws unsupported where the
-  // program sums over samples.
+  // program sums over samples, or has custom ops (wengert/custom.hpp) that don't know how to be differentiated in that way.
 
   /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input).
   /// `values` may be left empty.
@@ -193,6 +165,7 @@ class WENGERT_API Replay {
                                       Samples<Real> values, Samples<Real> gradients);
   NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece, bool& done);
   void refuse_sums(const char* what) const;
+  void refuse_calls(const char* what, const std::string& without, const char* rule) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 
   std::unique_ptr<Machine<Real>> machine_;

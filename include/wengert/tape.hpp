@@ -11,12 +11,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "wengert/api.hpp"
 #include "wengert/array.hpp"
@@ -31,6 +33,21 @@ template <class Real>
 struct Backend;
 }
 
+template <class Real>
+struct CustomRule;
+
+/// What `OpRecord::op` is for a custom op (wengert/custom.hpp), which is no row of the table. Operands as n-ary ops have them;
+/// `c`: which of the tape's calls it is.
+inline constexpr Op op_call = static_cast<Op>(op_count);
+static_assert(op_count < 255);
+
+/// A custom op, once recorded.
+template <class Real>
+struct Call {
+  std::uint32_t op;                              ///< place among the tape's ops
+  std::shared_ptr<const CustomRule<Real>> rule;  ///< of all calls of the op
+};
+
 /// A branch of the recorded code: it went the way it did because the variable `condition` was zero, or wasn't.
 struct Guard {
   Id condition;        ///< variable that decided
@@ -42,13 +59,14 @@ struct Guard {
 /// The arrays of a tape, as the sweeps read them. Valid until the tape changes.
 template <class Real>
 struct TapeView {
-  std::span<const OpRecord> ops;   ///< in the order recorded
-  std::span<const Id> operands;    ///< of n-ary ops, one list after the other
-  std::span<const Id> inputs;      ///< ascending
-  std::span<const Id> constants;   ///< ascending
-  std::span<const Real> values;    ///< one per variable
-  std::span<const Id> parameters;  ///< those inputs that are parameters, ascending
-  std::span<const Guard> guards;   ///< in the order recorded
+  std::span<const OpRecord> ops;      ///< in the order recorded
+  std::span<const Id> operands;       ///< of n-ary ops, one list after the other
+  std::span<const Id> inputs;         ///< ascending
+  std::span<const Id> constants;      ///< ascending
+  std::span<const Real> values;       ///< one per variable
+  std::span<const Id> parameters;     ///< those inputs that are parameters, ascending
+  std::span<const Guard> guards;      ///< in the order recorded
+  std::span<const Call<Real>> calls;  ///< of custom ops, in the order recorded
 };
 
 /// Weight of one output in a reverse sweep.
@@ -169,7 +187,10 @@ class WENGERT_API NaiveTape {
   /// @{
   /// A copy holds the same under the same ids; a Var stays with the tape it was made on. A tape that was moved from is empty.
   NaiveTape(const NaiveTape&) = default;
-  NaiveTape& operator=(const NaiveTape&) = default;
+  NaiveTape& operator=(const NaiveTape& other) {
+    if (this != &other) *this = NaiveTape(other);  // as it was, where there is no memory for a copy
+    return *this;
+  }
   NaiveTape(NaiveTape&&) noexcept = default;
   NaiveTape& operator=(NaiveTape&&) noexcept = default;
   /// @}
@@ -283,6 +304,10 @@ class WENGERT_API NaiveTape {
   void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }   ///< likewise
   const detail::Labels& labels() const { return labels_; }                          ///< all names and scopes
   void set_labels(detail::Labels labels) noexcept { labels_ = std::move(labels); }  ///< instead of those there are
+  /// Records and computes a custom op; its first output, which the others follow (wengert/custom.hpp). Throws bad_size for
+  /// another number of operands than it takes, stale_id, out_of_ids, out_of_memory, and what the rule's `values` throws; the tape
+  /// is then as it was before.
+  Id call(std::shared_ptr<const CustomRule<Real>> rule, std::span<const Id> operands);
   /// Room for the operands of an n-ary op, for the caller to fill in and then append_n. Throws bad_size, out_of_ids,
   /// out_of_memory.
   Id* operand_room(Op op, std::size_t n);
@@ -314,6 +339,7 @@ class WENGERT_API NaiveTape {
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
   template <class T>
   void make_room(detail::Array<T>& array, std::size_t extra);
+  std::vector<Real> call_room() const;
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c) const;
 
   const kernels::Backend<Real>* backend_;
@@ -321,6 +347,7 @@ class WENGERT_API NaiveTape {
   detail::Array<OpRecord> ops_;
   detail::Array<Id> operands_, inputs_, constants_, parameters_;
   detail::Array<Guard> guards_;
+  std::vector<Call<Real>> calls_;
   std::size_t longest_ = 0;  // operand list so far whose op works in scratch: the room its backward needs
   detail::Array<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;

@@ -7,6 +7,7 @@
 //   std::printf("f = %g, df/dx = %g, df/dy = %g\n", value(f), grad(x), grad(y));
 #pragma once
 
+#include "wengert/custom.hpp"
 #include "wengert/diagnose.hpp"
 #include "wengert/error.hpp"
 #include "wengert/function.hpp"
@@ -15,6 +16,7 @@
 #include "wengert/program.hpp"
 #include "wengert/replay.hpp"
 #include "wengert/root.hpp"
+#include "wengert/samples.hpp"
 #include "wengert/serialize.hpp"
 #include "wengert/tape.hpp"
 #include "wengert/time_loop.hpp"

@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 COMMAND = [os.environ["CXX"], "-std=c++20", "-Wall", "-Wextra", "-Wno-unused", f"-I{SOURCE / 'include'}"]
 BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-PREAMBLE = "#include <cstdio>\n#include <span>\n#include <vector>\n#include \"wengert/wengert.hpp\"\nusing namespace wengert;\n"
+PREAMBLE = "#include <cmath>\n#include <cstdio>\n#include <span>\n#include <vector>\n#include \"wengert/wengert.hpp\"\nusing namespace wengert;\n"
 
 
 def programs(page):

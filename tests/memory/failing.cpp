@@ -175,6 +175,48 @@ BOOST_AUTO_TEST_CASE(sweeps_that_visit_some_ops) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(custom_ops) {
+  static const CustomOp<double> twice({
+      .name = "twice",
+      .inputs = 1,
+      .outputs = 1,
+      .values =
+          [](std::size_t n, Samples<const double> x, Samples<double> y) {
+            for (std::size_t e = 0; e < n; ++e) y(e, 0) = 2 * x(e, 0);
+          },
+      .vjp =
+          [](std::size_t n, Samples<const double>, Samples<const double>, Samples<const double> w, Samples<double> g) {
+            for (std::size_t e = 0; e < n; ++e) g(e, 0) = 2 * w(e, 0);
+          },
+  });
+  each_failure_on_a_tape("a custom op", [](auto& t) { twice.record(t, std::vector<Id>{1}); });
+  const auto with_one = [] {
+    NaiveTape<double> tape = some_tape();
+    twice.record(tape, std::vector<Id>{1});
+    return tape;
+  };
+  const Seen before = look_at(with_one());
+  const auto unchanged = [&](const NaiveTape<double>& tape, const std::string& where) {
+    BOOST_TEST_REQUIRE((look_at(tape) == before), where);
+  };
+  each_failure(
+      "forward", with_one, [](NaiveTape<double>& tape) { tape.forward(); }, unchanged);
+  each_failure(
+      "backward", with_one, [](NaiveTape<double>& tape) { tape.backward(static_cast<Id>(tape.size() - 1)); },
+      unchanged);
+  each_failure(
+      "assign", with_one, [](NaiveTape<double>& tape) { tape = some_tape(); }, unchanged);
+  const Program<double> program = compile(with_one(), static_cast<Id>(before.sizes[0] - 1));
+  each_failure(
+      "Replay", [&] { return Replay<double>(program); },
+      [](Replay<double>& replay) {
+        static const double x[2] = {1, 2};
+        static double y[1], g[2];
+        replay.gradient(1, rows(x, 2), rows(y, 1), rows(g, 2));
+      },
+      [](Replay<double>&, const std::string&) {});
+}
+
 BOOST_AUTO_TEST_CASE(recording_by_vars) {
   // Several calls: what was recorded before the one that failed stays.
   each_failure(

@@ -123,11 +123,11 @@ void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, con
 }
 
 template <class Real>
-void random_graphs(std::size_t count) {
+void random_graphs(std::size_t count, double custom = 0) {
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 2 + sizeof(Real));
     RandomTape<Real> graph =
-        random_tape<Real>(random, random.chance(0.02) ? 2000 : 1 + random.below(60), 0.3, random.chance(0.3));
+        random_tape<Real>(random, random.chance(0.02) ? 2000 : 1 + random.below(60), 0.3, random.chance(0.3), custom);
     graph.tape.set_zero_rule(random.chance(0.2) ? ZeroRule::ieee : ZeroRule::exact);
     std::vector<Id> differentiated;
     for (Id id : graph.inputs)
@@ -143,6 +143,8 @@ BOOST_AUTO_TEST_SUITE(same_bits_as_eager)
 
 BOOST_AUTO_TEST_CASE(random_graphs_f64, *uses_threads()) { random_graphs<double>(soak(2000)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32, *uses_threads()) { random_graphs<float>(soak(2000)); }
+BOOST_AUTO_TEST_CASE(custom_ops_f64, *uses_threads()) { random_graphs<double>(soak(1000), 0.2); }
+BOOST_AUTO_TEST_CASE(custom_ops_f32, *uses_threads()) { random_graphs<float>(soak(1000), 0.2); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -61,8 +61,9 @@ std::string totals(const Preset& preset, const bench::Run& run) {
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::size_t width = 0;
   for (const auto& [who, seconds] : lines) width = std::max(width, who.size());
-  std::string text = fmt::format("\nSeconds in total, {} evaluations of {} ops. * published in {}, of another machine:\n",
-                                 grouped(run.iterations), grouped(run.ops), preset.when);
+  std::string text =
+      fmt::format("\nSeconds in total, {} evaluations of {} ops. * published in {}, of another machine:\n",
+                  grouped(run.iterations), grouped(run.ops), preset.when);
   for (const auto& [who, seconds] : lines) text += fmt::format("  {:<{}}  {:>6}\n", who, width, significant(seconds));
   return text;
 }

@@ -1,6 +1,6 @@
 """A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
 
-    child.py TOOL      jax, casadi, numba or numba-v1
+    child.py TOOL      jax, casadi, drjit, numba or numba-v1; on one core
 
 Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
 that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
@@ -126,13 +126,67 @@ def casadi_batches(graph, n):
     return run
 
 
+def drjit_batches(graph, n):
+    """The LLVM backend, reverse mode, in a function that is traced and compiled once and then replayed: `freeze`, of Dr.Jit's
+    documentation. It has no erfc, log1p or softmax; they are written as its users would."""
+    import drjit as dr
+    from drjit.llvm.ad import Float64
+
+    class Tool:
+        sqrt, exp, log, tanh, maximum = dr.sqrt, dr.exp, dr.log, dr.tanh, dr.maximum
+
+        @staticmethod
+        def erfc(x):
+            return 1 - dr.erf(x)
+
+        @staticmethod
+        def sigmoid(x):
+            return 1 / (1 + dr.exp(-x))
+
+        @staticmethod
+        def softplus(x):
+            return dr.log(1 + dr.exp(x))
+
+        @staticmethod
+        def logsumexp(*a):
+            return dr.log(sum(dr.exp(x) for x in a))
+
+        @staticmethod
+        def softmax(*a):
+            powers = [dr.exp(x) for x in a]
+            total = sum(powers)
+            return [power / total for power in powers]
+
+    @dr.freeze
+    def both(x):
+        x = [Float64(column) for column in x]
+        wanted = [x[i] for i in graph["differentiated"]]
+        for number in wanted:
+            dr.enable_grad(number)
+        y = evaluate(graph, x, Tool)
+        if graph["parameters"] > 0:
+            y = dr.sum(y)
+        dr.backward(y)
+        return dr.detach(y), [dr.grad(number) for number in wanted]
+
+    def run(inputs, values, gradients):
+        y, slopes = both([Float64(np.atleast_1d(column)) for column in inputs])
+        dr.eval(y, slopes)
+        values[...] = y.numpy()
+        for to, slope in zip(gradients, slopes):
+            to[...] = slope.numpy()
+    return run
+
+
 def numba_batches(graph, n):
     import numba_tape
     return numba_tape.batches(numba_tape.pool_of if sys.argv[1].endswith("-v1") else numba_tape.tape_of)(graph, n)
 
 
 def main():
-    batches = {"jax": jax_batches, "casadi": casadi_batches, "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
+    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "numba": numba_batches,
+               "numba-v1": numba_batches}[sys.argv[1]]
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a tool prints is no answer
     graph, run = None, None

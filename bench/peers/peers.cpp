@@ -39,10 +39,16 @@ const std::vector<LevelInfo>& peers() {
 #else
     adolc = absent(adolc, "this build has no ADOL-C; apt-get install libadolc-dev, and build anew");
 #endif
+    LevelInfo& sacado = add("sacado", "Sacado", "Rad::ADvar, computed anew and swept back for each evaluation");
+#ifdef HAVE_SACADO
+    sacado.make_f64 = make_sacado;
+#else
+    sacado = absent(sacado, "this build has no Sacado; scripts/setup peers, and build anew");
+#endif
     for (const auto& [tool, title, how] :
          {std::tuple{"jax", "JAX", "jit of vmap of value_and_grad, in a process of its own"},
-          std::tuple{"casadi", "CasADi",
-                     "SX on the virtual machine, mapped over the batch, in a process of its own"}}) {
+          std::tuple{"casadi", "CasADi", "SX on the virtual machine, mapped over the batch, in a process of its own"},
+          std::tuple{"drjit", "Dr.Jit", "a frozen function on the LLVM backend, in a process of its own"}}) {
       LevelInfo& info = add(tool, title, how);
       info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions&) {
         return make_python(name, workload);

@@ -17,7 +17,8 @@ template <class Real>
 std::unique_ptr<Level<Real>> make_differences(const Workload&, const LevelOptions&);
 template <class Real>
 std::unique_ptr<Level<Real>> make_differences_threads(const Workload&, const LevelOptions&);
-std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);  ///< of builds with HAVE_ADOLC
+std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);   ///< of builds with HAVE_ADOLC
+std::unique_ptr<Level<double>> make_sacado(const Workload&, const LevelOptions&);  ///< of builds with HAVE_SACADO
 std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&);
 
 /// A level that isn't there: it is named, and refuses to be made.

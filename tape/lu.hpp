@@ -11,11 +11,12 @@ namespace wengert {
 template <class Real>
 class Lu {
  public:
-  /// Takes the n x n matrix of `a`, row by row, apart. A singular one gives solutions that aren't finite.
-  void factor(std::size_t n, std::vector<Real> a) {
-    n_ = n;
-    a_ = std::move(a);
-    swaps_.resize(n);
+  /// Takes the n x n matrix of a(row, column) apart. A singular one gives solutions that aren't finite.
+  template <class Entry>
+  void factor(std::size_t n, Entry a) {
+    resize(n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) at(i, j) = a(i, j);
     for (std::size_t k = 0; k < n; ++k) {
       std::size_t pivot = k;
       for (std::size_t i = k + 1; i < n; ++i)
@@ -52,7 +53,26 @@ class Lu {
     for (std::size_t k = n_; k-- > 0;) std::swap(x[k], x[swaps_[k]]);
   }
 
+  /// Numbers that put_away(k, number) gets and number(k) of take_up gives back.
+  static std::size_t kept(std::size_t n) { return n * n + n; }
+  template <class Put>
+  void put_away(Put put) const {
+    for (std::size_t k = 0; k < a_.size(); ++k) put(k, a_[k]);
+    for (std::size_t k = 0; k < n_; ++k) put(a_.size() + k, static_cast<Real>(swaps_[k]));
+  }
+  template <class Number>
+  void take_up(std::size_t n, Number number) {
+    resize(n);
+    for (std::size_t k = 0; k < a_.size(); ++k) a_[k] = number(k);
+    for (std::size_t k = 0; k < n; ++k) swaps_[k] = static_cast<std::size_t>(number(a_.size() + k));
+  }
+
  private:
+  void resize(std::size_t n) {
+    n_ = n;
+    a_.resize(n * n);
+    swaps_.resize(n);
+  }
   Real& at(std::size_t i, std::size_t j) { return a_[i * n_ + j]; }
   const Real& at(std::size_t i, std::size_t j) const { return a_[i * n_ + j]; }
 

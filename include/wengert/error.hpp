@@ -25,7 +25,7 @@ enum class ErrorCode {
   unsupported,     ///< an instruction set or feature that this CPU or build lacks
   other_path,      ///< inputs at which a branch of the recorded code would go the other way
   too_many_paths,  ///< a Function needs more paths than it may keep
-  no_root,         ///< Newton's method of a Root doesn't arrive
+  no_root,         ///< Newton's method doesn't arrive at a root
   out_of_ids,      ///< a tape would need more than 2^32 - 2 variables
   out_of_memory,   ///< memory or the budget is exhausted; the tape is as it was before the call
   bad_file,        ///< a file that is not what it should be

@@ -7,15 +7,16 @@
 //   std::printf("f = %g, df/dx = %g, df/dy = %g\n", value(f), grad(x), grad(y));
 #pragma once
 
+#include "wengert/checkpoint.hpp"
 #include "wengert/custom.hpp"
 #include "wengert/diagnose.hpp"
 #include "wengert/error.hpp"
 #include "wengert/function.hpp"
+#include "wengert/implicit.hpp"
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
 #include "wengert/program.hpp"
 #include "wengert/replay.hpp"
-#include "wengert/root.hpp"
 #include "wengert/samples.hpp"
 #include "wengert/serialize.hpp"
 #include "wengert/tape.hpp"

@@ -16,8 +16,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/dispatch.hpp"
 #include "tests/needs.hpp"
+#include "tests/program/machines.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
@@ -34,8 +34,6 @@ auto says(ErrorCode code, const std::string& part) {
     return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
   };
 }
-
-constexpr std::size_t sizes[] = {0, 1, 7, 8, 9, 64, 65, 200};
 
 /// Length and a b of (a, b). No derivatives in forward mode.
 template <class Real>
@@ -99,20 +97,6 @@ Program<Real> compiled(const Polar& polar) {
   return compile(tape, (exp(-y[0]) + a * y[1]).id());
 }
 
-template <class Real, class Do>
-void on_every_machine(const Program<Real>& program, const Do& act) {
-  for (const Isa isa : usable_isas())
-    for (const unsigned threads : {1u, 2u, 7u})
-      for (const std::size_t vectors : {0u, 1u, 3u}) {
-        ReplayOptions options;
-        options.isa = std::string(name(isa));
-        options.threads = threads;
-        options.lanes = vectors * static_cast<std::size_t>(kernels::backend<Real>(isa).lanes);
-        Replay<Real> replay(program, options);
-        act(replay);
-      }
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(custom)
@@ -147,7 +131,7 @@ template <class Real>
 void in_a_program() {
   const Program<Real> program = compiled<Real>(CustomOp<Real>(polar_rule<Real>()));  // which outlives the op
   on_every_machine<Real>(program, [](Replay<Real>& replay) {
-    for (const std::size_t n : sizes) {
+    for (const std::size_t n : batch_sizes) {
       const std::vector<Real> x = random_numbers<Real>(n, 2 * n);
       std::vector<Real> y(n), g(2 * n), j(2 * n);
       replay.gradient(n, rows(x.data(), 2), rows(y.data(), 1), rows(g.data(), 2));
@@ -179,7 +163,7 @@ void the_bits_of_the_tables_op() {
   Replay<Real> table(program([](const Var<Real>& a, const Var<Real>& b) { return a * b; }));
   on_every_machine<Real>(
       program([&](const Var<Real>& a, const Var<Real>& b) { return product(a, b)[0]; }), [&](Replay<Real>& replay) {
-        for (const std::size_t n : sizes) {
+        for (const std::size_t n : batch_sizes) {
           const std::vector<Real> x = random_numbers<Real>(n, 2 * n), d = random_numbers<Real>(n + 9, 2 * n);
           std::vector<Real> all[2];
           for (Replay<Real>* const one : {&table, &replay}) {

@@ -1,11 +1,13 @@
-// Newton's method on 10,000 unknowns: the boundary value problem -u'' + u^3 = s on (0, 1), u = 0 at both ends, as the
-// minimum of an energy. Its Hessian is sparse: three sweeps of directions instead of 10,000, found by colouring.
+// Newton's method on 10,000 unknowns: the boundary value problem -u'' + v = s on (0, 1), u = 0 at both ends, as the minimum of
+// an energy, where v is what solves v + v^3 = u: an equation at each point, inside of the objective. The Hessian is sparse: three
+// sweeps of directions instead of 10,000, found by colouring.
 //
 //   newton [UNKNOWNS]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "wengert/wengert.hpp"
@@ -14,17 +16,25 @@ using Var = wengert::Var<double>;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Made so that u(x) = sin(pi x) solves the problem.
-double source(double x) { return pi * pi * std::sin(pi * x) + std::pow(std::sin(pi * x), 3); }
+double solution(double x) { return std::sin(pi * x) + std::pow(std::sin(pi * x), 3); }
 
-/// Sum of (u[i + 1] - u[i])^2 / 2h + h (u[i]^4 / 4 - s[i] u[i]).
+/// Made so that v(x) = sin(pi x), and with it that solution: s = v - u''.
+double source(double x) {
+  const double v = std::sin(pi * x), slope = pi * std::cos(pi * x);
+  return v + pi * pi * v * (1 + 3 * v * v) - 6 * v * slope * slope;
+}
+
+/// Sum of (u[i + 1] - u[i])^2 / 2h + h (w[i] - s[i] u[i]), where w = v^2 / 2 + 3 v^4 / 4 has the derivative v in u.
 Var energy(const std::vector<Var>& u, double h) {
+  const wengert::CustomOp<double> law =
+      wengert::make_root<double>(1, 1, [](std::span<const Var> x) { return x[0] + x[0] * x[0] * x[0] - x[1]; });
   std::vector<Var> terms;
   for (std::size_t i = 0; i <= u.size(); ++i) {
     const Var left = i == 0 ? Var(0) : u[i - 1], right = i == u.size() ? Var(0) : u[i];
     terms.push_back(square(right - left) / (2 * h));
-    if (i < u.size())
-      terms.push_back(h * (0.25 * square(square(right)) - source(static_cast<double>(i + 1) * h) * right));
+    if (i == u.size()) break;
+    const Var v2 = square(law(Var(0), right)[0]);  // from the guess 0
+    terms.push_back(h * (0.5 * v2 + 0.75 * square(v2) - source(static_cast<double>(i + 1) * h) * right));
   }
   return sum(terms);
 }
@@ -74,7 +84,7 @@ int main(int argc, char** argv) {
   }
   double error = 0;
   for (std::size_t i = 0; i < n; ++i)
-    error = std::max(error, std::fabs(u[i] - std::sin(pi * static_cast<double>(i + 1) * h)));
-  std::printf("largest distance from sin(pi x): %.2g (of the discretisation: about h^2 = %.2g)\n", error, h * h);
-  return steps < 50 && error < 2 * h * h + 1e-8 ? 0 : 1;
+    error = std::max(error, std::fabs(u[i] - solution(static_cast<double>(i + 1) * h)));
+  std::printf("largest distance from the solution: %.2g (of the discretisation: some h^2 = %.2g)\n", error, h * h);
+  return steps < 50 && error < 4 * h * h + 1e-8 ? 0 : 1;
 }

@@ -4,6 +4,9 @@
 //   class WENGERT_API Shown;
 #pragma once
 
+#if __cplusplus < 202002L
+#error "wengert needs C++20: compile with -std=c++20 or later."
+#endif
 #ifdef __FAST_MATH__
 #error "wengert promises results bit for bit; -ffast-math breaks that. Compile without it."
 #endif

@@ -5,6 +5,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,14 @@ from tap import Tap, fails
 BUILD, PREFIX, LIBDIR = sys.argv[1:]
 SOURCE, CXX = pathlib.Path(os.environ["SOURCE"]), os.environ["CXX"]
 HERE = SOURCE / "tests/consumers"
+QUICKSTART = (SOURCE / "docs/quickstart.md").read_text()
 EXAMPLES = sorted(path.stem for path in (SOURCE / "examples").glob("*/*.cpp"))
+
+
+def quickstart(language):
+    """Its one block of code in that language."""
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", QUICKSTART, re.M | re.S)
+    return block
 
 
 def main():
@@ -51,6 +59,13 @@ def main():
                             ["cmake", "--build", build])
             for kind in ("shared", "static"):
                 tap.check(f"CMake, {kind}", trouble or fails([build / kind], env=here))
+            project = folder / "quickstart"
+            project.mkdir()
+            (project / "CMakeLists.txt").write_text(quickstart("cmake"))
+            shutil.copy(HERE / "main.cpp", project)
+            tap.run("CMake, as in the quickstart",
+                    ["cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={CXX}"],
+                    ["cmake", "--build", project / "build"], [project / "build/app"], env=here)
         else:
             tap.skip("CMake", "cmake is missing")
 
@@ -63,13 +78,13 @@ def main():
 
         project = folder / "meson"
         (project / "subprojects").mkdir(parents=True)
-        shutil.copy(HERE / "meson/meson.build", project)
+        (project / "meson.build").write_text(quickstart("meson"))
         shutil.copy(HERE / "main.cpp", project)
         (project / "subprojects/wengert").symlink_to(SOURCE)
         # The scalar kernels alone, to be quick; the other instruction sets are compiled in the same way.
         build = project / "build"
-        tap.run("meson subproject", ["meson", "setup", build, project, "-Dwengert:isas="], ["meson", "compile", "-C", build],
-                [build / "consumer"], env=dict(os.environ, CXX=CXX))
+        tap.run("meson subproject, as in the quickstart", ["meson", "setup", build, project, "-Dwengert:isas="], ["meson", "compile", "-C", build],
+                [build / "app"], env=dict(os.environ, CXX=CXX))
         parts = [name for name in ("src", "bench", "tests") if (build / "subprojects/wengert" / name).exists()]
         tap.check("a subproject builds no command, bench or tests", ", ".join(parts))
     tap.done()

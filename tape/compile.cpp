@@ -278,10 +278,15 @@ template <class Real>
 std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tape, std::span<const Id> outputs,
                                                       const CompileOptions& options) {
   if (outputs.empty()) throw Error(ErrorCode::bad_argument, "compile is asked for no outputs; it takes at least one");
-  for (Id id : outputs)
+  for (Id id : outputs) {
+    if (id == no_id)
+      throw Error(ErrorCode::stale_id,
+                  "compile is asked for an output that is on no tape: a Var that is a constant, since "
+                  "nothing it was computed from is an input; tape.constant(value) has an id");
     if (id >= tape.size())
       throw Error(ErrorCode::stale_id, "compile is asked for output " + std::to_string(id) +
                                            ", but the tape has only " + std::to_string(tape.size()) + " variables");
+  }
   const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
   if (tape.view().guards.empty() || !options.guards)
     return Compilation<Real>(tape, outputs, differentiated, GuardCounts()).run();

@@ -57,6 +57,7 @@ void FunctionPaths<Real>::clear() {
 
 template <class Real>
 void FunctionPaths<Real>::prepare(std::size_t samples, Samples<const Real> inputs) {
+  need("inputs", samples, inputs_, inputs);
   if (samples != 0 && paths_.empty()) record(inputs, 0);
 }
 

@@ -89,6 +89,7 @@ Replay<Real>::~Replay() = default;
 
 template <class Real>
 void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
+  need("inputs", samples, program().inputs(), inputs);
   UniformSide<Real>& uniform = machine_->uniform();
   machine_->begin();
   const std::span<const Real> sums = forward_pass(samples, inputs, values);
@@ -163,6 +164,7 @@ void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<
   if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
                                          std::to_string(program().uniform_outputs()) + " uniform outputs");
+  need("inputs", samples, program().inputs(), inputs);
   machine_->begin();
   if (!uniform.any()) {
     backward_pass(samples, inputs, weights, values, gradients);
@@ -238,6 +240,9 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
                        Samples<Real> values, Samples<Real> tangents) {
   refuse_sums("jvp");
   refuse_calls("jvp", machine_->data().call_without_jvp, "jvp");
+  need("inputs", samples, program().inputs(), inputs);
+  need("directions", samples, program().differentiated(), directions);
+  need("tangents", samples, program().outputs(), tangents);
   machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
@@ -257,6 +262,7 @@ template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
+  need("inputs", samples, program().inputs(), inputs);
   machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
@@ -277,6 +283,7 @@ template <class Item>
 void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
+  need("inputs", samples, program().inputs(), inputs);
   machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
@@ -312,6 +319,7 @@ void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Sam
   refuse_sums("jacobian");
   const std::size_t rows = program().outputs(), columns = program().differentiated();
   const bool may_go_forward = machine_->data().call_without_jvp.empty();
+  need("jacobians", samples, rows * columns, jacobians);
   if (columns == 0) values_if_wanted(samples, inputs, values);
   else if (columns < rows && may_go_forward)
     forward_jacobian(samples, inputs, values, jacobians, columns, nullptr, DenseItems{columns, true});
@@ -338,6 +346,7 @@ template <class Tangent, class Item>
 void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs,
                                 Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients,
                                 Samples<Real> products, const Tangent& tangent, const Item& item) {
+  need("inputs", samples, program().inputs(), inputs);
   machine_->begin();
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
@@ -366,6 +375,8 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
   refuse_calls("hvp", machine_->data().call_without_jvp, "jvp");
   refuse_calls("hvp", machine_->data().call_without_hvp, "hvp");
   check_weights(program(), "hvp", weights);
+  need("directions", samples, program().differentiated(), directions);
+  need("products", samples, program().differentiated(), products);
   second_order(
       samples, 1, inputs, weights, values, gradients, products,
       [&](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_item(directions, lanes, k, slot); },
@@ -380,6 +391,7 @@ void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samp
   refuse_calls("hessian", machine_->data().call_without_hvp, "hvp");
   check_weights(program(), "hessian", weights);
   const std::size_t n = program().differentiated();
+  need("hessians", samples, n * n, hessians);
   if (n == 0) return vjp(samples, inputs, weights, values, gradients);
   second_order(
       samples, n, inputs, weights, values, gradients, hessians,

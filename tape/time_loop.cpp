@@ -42,6 +42,7 @@ class Checkpoints {
   }
 
   void values(std::size_t samples, std::size_t steps, Samples<const Real> inputs, Samples<Real> values) {
+    need("inputs", samples, step_.inputs(), inputs);
     for (std::size_t first = 0; first < samples; first += most_together_) {
       count_ = std::min(most_together_, samples - first);
       load(inputs, first);
@@ -52,6 +53,8 @@ class Checkpoints {
 
   void vjp(std::size_t samples, std::size_t steps, Samples<const Real> inputs, Samples<const Real> weights,
            Samples<Real> values, Samples<Real> gradients) {
+    need("inputs", samples, step_.inputs(), inputs);
+    need("weights", samples, state_, weights);
     const std::size_t together = plan(samples, steps);
     for (std::size_t first = 0; first < samples; first += together) {
       count_ = std::min(together, samples - first);

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 
+#include "wengert/error.hpp"
 #include "wengert/replay.hpp"
 
 namespace wengert {
@@ -51,6 +53,15 @@ template <class T>
 T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
   return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample +
          static_cast<std::ptrdiff_t>(item) * samples.item;
+}
+
+/// A table that a call can't do without; of no sample or no number it may be none.
+template <class T>
+void need(const char* table, std::size_t samples, std::size_t items, const Samples<T>& given) {
+  if (!given.data && samples != 0 && items != 0)
+    throw Error(ErrorCode::bad_argument, "no table of " + std::string(table) + " is given for " +
+                                             std::to_string(samples) + " samples; there are " + std::to_string(items) +
+                                             " numbers in each");
 }
 
 /// One item of a block's samples into a slot.

@@ -19,7 +19,7 @@ struct Samples {
   std::ptrdiff_t sample = 0;  ///< from a sample to the next
   std::ptrdiff_t item = 0;    ///< from an item to the next
 
-  Samples() = default;  ///< none: nothing is read, or what would be written isn't wanted
+  Samples() = default;  ///< none: what would be written isn't wanted; bad_argument where it can't be done without
   /// Strides as above.
   Samples(T* data_, std::ptrdiff_t sample_, std::ptrdiff_t item_) : data(data_), sample(sample_), item(item_) {}
   /// What may be written may be read.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "codegen/assemble.hpp"
@@ -32,8 +33,8 @@ class Allocation {
 
   struct State {
     std::int8_t reg = -1;
-    std::uint32_t next;      // use
-    std::int32_t slot = -1;  // among the spills
+    std::uint32_t next = never;  // use
+    std::int32_t slot = -1;      // among the spills; of a constant or a table, its offset in the pool
   };
 
   /// Registers of one kind.
@@ -64,47 +65,45 @@ class Allocation {
 
   // ---- before -------------------------------------------------------------------------------------------------------
 
-  /// Which nodes are live, and for each operand the next use of its value after that one.
+  /// Before node v is reached: whether anything comes of it.
+  bool live(Value v) const { return state_[v].next != never || has_effect(nodes_[v].what); }
+
+  /// For each operand of live nodes, the next use of its value after that one.
   void find_uses() {
     const std::size_t n = nodes_.size();
-    live_.assign(n, 0);
-    next_.resize(3 * n);
+    next_ = std::make_unique_for_overwrite<std::uint32_t[]>(3 * n);
     state_.resize(n);
-    std::vector<std::uint32_t> upcoming(n, never);
     for (Value v = static_cast<Value>(n); v-- > 0;) {
+      if (!live(v)) continue;
       const Node& node = nodes_[v];
-      if (!has_effect(node.what) && upcoming[v] == never) continue;
-      live_[v] = 1;
-      state_[v].next = upcoming[v];
       const Value operands[] = {node.a, node.b, node.c};
       const int count = operand_count(node.what);
-      for (int k = 0; k < count; ++k) next_[3 * v + static_cast<Value>(k)] = upcoming[operands[k]];
-      for (int k = 0; k < count; ++k) upcoming[operands[k]] = v;
+      for (int k = 0; k < count; ++k) next_[3 * std::size_t(v) + std::size_t(k)] = state_[operands[k]].next;
+      for (int k = 0; k < count; ++k) state_[operands[k]].next = v;
     }
   }
 
   void lay_out_pool() {
-    const std::size_t bytes = graph_.real_bytes();
-    std::int32_t constants = 0;
-    home_.assign(nodes_.size(), 0);
+    const std::size_t bytes = graph_.real_bytes(), table = 16 * bytes;
+    std::vector<Value> constants, tables;
     for (Value v = 0; v < nodes_.size(); ++v)
-      if (live_[v] && nodes_[v].what == Do::constant) home_[v] = constants++ * static_cast<std::int32_t>(bytes);
-    const std::size_t first_table = (static_cast<std::size_t>(constants) * bytes + 63) / 64 * 64, table = 16 * bytes;
+      if (nodes_[v].what <= Do::table && live(v)) {
+        if (nodes_[v].what == Do::constant) constants.push_back(v);
+        else if (nodes_[v].what == Do::table) tables.push_back(v);
+      }
+    const std::size_t first_table = (constants.size() * bytes + 63) / 64 * 64;
+    const auto bias = static_cast<std::int32_t>(bias_of_numbers(bytes));
     pool_.assign(first_table + graph_.tables().size() * table, 0);
+    for (std::size_t k = 0; k < constants.size(); ++k) {
+      const Node& node = nodes_[constants[k]];
+      const std::uint64_t bits = node.a | std::uint64_t(node.b) << 32;
+      std::memcpy(pool_.data() + k * bytes, &bits, bytes);
+      state_[constants[k]].slot = static_cast<std::int32_t>(k * bytes) - bias;
+    }
     for (std::size_t k = 0; k < graph_.tables().size(); ++k)
       std::memcpy(pool_.data() + first_table + k * table, graph_.tables()[k], table);
-    for (Value v = 0; v < nodes_.size(); ++v) {
-      const Node& node = nodes_[v];
-      if (!live_[v]) continue;
-      if (node.what == Do::constant) {
-        const std::uint64_t bits = node.a | std::uint64_t(node.b) << 32;
-        std::memcpy(pool_.data() + home_[v], &bits, bytes);
-      } else if (node.what == Do::table) {
-        home_[v] = static_cast<std::int32_t>(first_table + node.a * table + node.immediate * 64u);
-      }
-      if (node.what == Do::constant || node.what == Do::table)
-        home_[v] -= static_cast<std::int32_t>(bias_of_numbers(bytes));
-    }
+    for (const Value v : tables)
+      state_[v].slot = static_cast<std::int32_t>(first_table + nodes_[v].a * table + nodes_[v].immediate * 64u) - bias;
   }
 
   // ---- registers -----------------------------------------------------------------------------------------------------
@@ -113,8 +112,8 @@ class Allocation {
   /// Where a value that is in no register is.
   Place memory(Value v) const {
     switch (nodes_[v].what) {
-      case Do::constant: return Place::all_lanes(pool, home_[v]);
-      case Do::table: return Place::at(pool, home_[v]);
+      case Do::constant: return Place::all_lanes(pool, state_[v].slot);
+      case Do::table: return Place::at(pool, state_[v].slot);
       case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
       case Do::input: return number(nodes_[v].b);
       default:
@@ -222,8 +221,7 @@ class Allocation {
         state.reg = -1;
       }
     }
-    if (next != never) return;
-    if (state.slot >= 0) {
+    if (next == never && state.slot >= 0 && !at_hand(nodes_[operand].what)) {
       freed_.push_back(state.slot);
       state.slot = -1;
     }
@@ -290,10 +288,9 @@ class Allocation {
   const Shape shape_;
   const bool point_;
   Encoder out_;
-  std::vector<std::uint8_t> live_, pool_;
-  std::vector<std::uint32_t> next_;  // [node][operand]
+  std::vector<std::uint8_t> pool_;
+  std::unique_ptr<std::uint32_t[]> next_;  // [node][operand]
   std::vector<State> state_;
-  std::vector<std::int32_t> home_;  // offsets in the pool
   Registers vectors_in_{0xffffffffu};
   Registers masks_{0xfcu};  // 0 means no mask, 1 is `good`
   std::int32_t slots_ = 0;

@@ -2,7 +2,6 @@
 #include "codegen/assemble.hpp"
 
 #include <array>
-#include <span>
 #include <utility>
 
 #include "codegen/allocation.hpp"
@@ -15,17 +14,19 @@ constexpr unsigned good = 1;  // the mask register of lanes that met all require
 
 class Assembler : Allocation {
  public:
-  Assembler(const Graph& graph, Shape shape) : Allocation(graph, shape) {}
+  Assembler(const Graph& graph, Shape shape) : Allocation(graph, shape) {
+    for (std::size_t what = 0; what < operations; ++what) opcodes_[what] = opcode_of(static_cast<Do>(what));
+  }
 
   Assembly run() {
     find_uses();
     lay_out_pool();
-    out_.make_room();
+    out_.reserve(9 * nodes_.size() + 2 * Encoder::most_bytes);  // about what they take
     out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
     const std::size_t round = out_.size();
     out_.mask_op(0x46, lanes_, true, good, good, good);  // kxnor
     for (Value v = 0; v < nodes_.size(); ++v) {
-      if (!live_[v]) continue;
+      if (!live(v)) continue;
       out_.make_room();
       node(v);
     }
@@ -49,8 +50,8 @@ class Assembler : Allocation {
     out_.patch(to_failure, static_cast<std::int32_t>(out_.size() - to_failure - 4));
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
-    const std::span<const std::uint8_t> code = out_.bytes();
-    return {{code.begin(), code.end()}, std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
+    const std::size_t size = out_.size();
+    return {out_.release(), size, std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
   }
 
  private:
@@ -58,7 +59,8 @@ class Assembler : Allocation {
 
   // ---- instructions --------------------------------------------------------------------------------------------------
 
-  Opcode opcode(Do what) const {
+  Opcode opcode(Do what) const { return opcodes_[static_cast<std::size_t>(what)]; }
+  Opcode opcode_of(Do what) const {
     switch (what) {
       case Do::add: return also_vex(real(1, 0x58));
       case Do::sub: return also_vex(real(1, 0x5c));
@@ -90,6 +92,8 @@ class Assembler : Allocation {
       default: return prefixed(3, 0x1f);  // of integers
     }
   }
+
+  std::array<Opcode, operations> opcodes_;
 
   void node(Value v) {
     const Node& n = nodes_[v];
@@ -297,7 +301,7 @@ class Assembler : Allocation {
       out_.index_mod_16(indices_[k].in, get(n.b));
     }
     read_all(n, next);
-    out_.vector_of_number(broadcast_op(), result(v), Place::item(pool, home_[n.a], indices_[k].in));
+    out_.vector_of_number(broadcast_op(), result(v), Place::item(pool, state_[n.a].slot, indices_[k].in));
   }
   struct Index {
     Gpr in;

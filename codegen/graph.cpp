@@ -1,11 +1,14 @@
 #include "codegen/graph.hpp"
 
+#include <array>
 #include <bit>
 #include <utility>
 
 namespace wengert::codegen {
 
-int operand_count(Do what) {
+namespace {
+
+constexpr std::uint8_t count_of(Do what) {
   switch (what) {
     case Do::constant:
     case Do::uniform:
@@ -32,18 +35,14 @@ int operand_count(Do what) {
   }
 }
 
-bool is_mask(Do what) {
-  switch (what) {
-    case Do::compare:
-    case Do::compare_where:
-    case Do::compare_int:
-    case Do::mask_and:
-    case Do::mask_or:
-    case Do::mask_xor:
-    case Do::mask_not: return true;
-    default: return false;
-  }
+template <std::size_t... k>
+constexpr std::array<std::uint8_t, operations> counts(std::index_sequence<k...>) {
+  return {count_of(static_cast<Do>(k))...};
 }
+
+}  // namespace
+
+constinit const std::array<std::uint8_t, operations> operand_counts = counts(std::make_index_sequence<operations>());
 
 namespace {
 
@@ -239,6 +238,21 @@ void Graph::refuse_not(Value mask) {
     case Do::mask_not: refuse(node.a); break;
     default: number_of({Do::require_not, 0, unary(Do::mask_not, mask), 0, 0});
   }
+}
+
+void Graph::repeat_for_second_vector() {
+  const Value end = static_cast<Value>(nodes_.size());
+  second_.resize(end);
+  for (Value v = repeated_; v < end; ++v) {
+    Node node = nodes_[v];
+    second_[v] = v;
+    if (node.what < Do::input) continue;
+    if (node.what == Do::input || node.what == Do::output) ++node.c;
+    Value* const operands[] = {&node.a, &node.b, &node.c};
+    for (int k = 0; k < operand_count(node.what); ++k) *operands[k] = second_[*operands[k]];
+    second_[v] = add(node);
+  }
+  repeated_ = static_cast<Value>(nodes_.size());
 }
 
 void Graph::refuse_nan(Value a, Value b) {

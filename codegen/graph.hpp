@@ -5,6 +5,7 @@
 // Values are vectors, except those of comparisons and of operations on them, which are masks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -82,9 +83,11 @@ struct Node {
   Value a, b, c;
 };
 
+inline constexpr std::size_t operations = static_cast<std::size_t>(Do::require_not) + 1;
+extern const std::array<std::uint8_t, operations> operand_counts;
 /// How many of a, b, c are values.
-int operand_count(Do what);
-bool is_mask(Do what);
+inline int operand_count(Do what) { return operand_counts[static_cast<std::size_t>(what)]; }
+constexpr bool is_mask(Do what) { return what >= Do::compare && what <= Do::mask_not; }
 /// Whether it is in memory before the code runs.
 constexpr bool at_hand(Do what) { return what <= Do::input; }
 /// Whether it is done for its effect.
@@ -96,8 +99,11 @@ enum class Chain { plain, zero_rule };
 
 class Graph {
  public:
-  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain)
-      : real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {}
+  /// `expected`: about how many nodes there will be.
+  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0)
+      : real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {
+    nodes_.reserve(expected);
+  }
 
   Chain chain() const { return chain_; }
   std::size_t real_bytes() const { return real_bytes_; }
@@ -127,6 +133,10 @@ class Graph {
   /// No lane may be NaN in a or in b.
   void refuse_nan(Value a, Value b);
 
+  /// Adds all that was added since the last call once more, for a second vector: its inputs and outputs, and what comes of
+  /// these. Values of its own go by no name: `input` and the operations give the first vector's.
+  void repeat_for_second_vector();
+
   /// Called where an operation has no place in straight-line code: this graph can't be had.
   void give_up() { complete_ = false; }
   bool complete() const { return complete_; }
@@ -150,12 +160,14 @@ class Graph {
   Chain chain_;
   bool complete_ = true;
   std::vector<Node> nodes_;
+  std::vector<Value> second_;  // of each node, the second vector's
+  Value repeated_ = 0;         // nodes that have one
   std::vector<const void*> tables_;
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
   std::size_t at_hand_count_ = 0;
   // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so
   // long, and this stays in the caches.
-  static constexpr std::size_t recent_size = 8192;
+  static constexpr std::size_t recent_size = 4096;
   std::vector<Value> recent_;
 };
 

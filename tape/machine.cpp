@@ -5,6 +5,7 @@
 
 #include "tape/cores.hpp"
 #include "tape/guards.hpp"
+#include "tape/native_cost.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert {
@@ -33,11 +34,6 @@ const kernels::InstructionTable<Real>& single_table() {
   const kernels::Backend<Real>& scalar = kernels::backend<Real>(Isa::scalar);
   return scalar.single_instructions ? *scalar.single_instructions : *scalar.instructions;
 }
-
-/// Samples that the interpreter takes about as long for as machine code takes to be made.
-constexpr std::size_t samples_worth_code = 8192;
-/// The same of single samples, each of which takes it longer.
-constexpr std::size_t points_worth_code = 512;
 
 }  // namespace
 
@@ -166,9 +162,14 @@ NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
   if (point && gradient && whole_point_) return nullptr;  // has been tried
   Native& native = native_[point][gradient];
   if (!native.runner) {
-    native.samples += samples;
-    if (engine_ == Engine::automatic && native.samples < (point ? points_worth_code : samples_worth_code))
-      return nullptr;
+    if (engine_ == Engine::automatic) {
+      if (native.worth_from == 0) {
+        const plan::NativeCost cost = plan::native_cost(data_, gradient);
+        native.worth_from = point ? cost.worth_from_alone : cost.worth_from;
+      }
+      native.samples += samples;
+      if (native.samples < native.worth_from) return nullptr;
+    }
     native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point, budget_ - std::min(budget_, bytes()));
   }
   if (!native.runner->why_not().empty()) return nullptr;
@@ -197,6 +198,8 @@ std::string Machine<Real>::engine() const {
   std::string why_not = "too few samples so far for native code";
   for (const auto& kind : native_)
     for (const Native& native : kind) {
+      if (!native.runner && native.worth_from == plan::NativeCost::never)
+        why_not = "native code would not pay (Program::describe)";
       if (!native.runner) continue;
       if (native.runner->why_not().empty()) return "native";
       why_not = native.runner->why_not();

@@ -150,7 +150,8 @@ class Machine {
   /// Machine code of one kind: made when first wanted.
   struct Native {
     std::unique_ptr<NativeRunner<Real>> runner;
-    std::size_t samples = 0;  // so far, while it isn't there
+    std::size_t samples = 0,
+                worth_from = 0;  // so far, while it isn't there; and how many are worth it, 0: not known yet
   };
   Native native_[2][2];                        // [for a point][gradient]
   NativeRunner<Real>* whole_point_ = nullptr;  // of these

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tape/native_cost.hpp"
+
 namespace wengert {
 namespace {
 
@@ -25,27 +27,6 @@ bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::s
   return a_high <= b_low || b_high <= a_low;
 }
 
-/// About how many vector operations code takes. An op that rounds once or not at all is cheap.
-std::size_t operations_in(const plan::Code& code) {
-  std::size_t sum = 0;
-  for (std::size_t k = 0; k < code.runs.size(); ++k) {
-    const kernels::Kind& kind = kernels::catalogue[code.runs[k].kind];
-    const std::size_t end = k + 1 < code.runs.size() ? code.first_word[k + 1] : code.words.size();
-    const std::size_t each = info(kind.op).ulp <= 0.5 ? 2 : 30;
-    if (info(kind.op).arity != 0) sum += each * code.runs[k].count;
-    else sum += each * (end - code.first_word[k]) / (kind.adjoint ? 4 : 1);  // about one word in four is an operand
-  }
-  return sum;
-}
-
-/// Longer code comes from memory each time, and takes long to make.
-constexpr std::size_t most_operations = 4000000;
-
-/// Two vectors side by side hide latencies, as long as their code and spills don't come from memory each time.
-codegen::Shape choose_shape(std::size_t operations, bool point) {
-  return {point, !point && operations <= 400000 ? 2u : 1u};
-}
-
 }  // namespace
 
 template <class Real>
@@ -55,14 +36,14 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient,
     why_not_ = "the custom op " + data.call + " is code, not vector operations";
     return;
   }
-  const std::size_t operations =
-      gradient ? operations_in(data.forward) + operations_in(data.backward) : operations_in(data.values_code);
-  if (operations > most_operations) {
-    why_not_ = "about " + std::to_string(operations) + " vector operations are too many for a straight line";
+  const plan::NativeCost cost = plan::native_cost(data, gradient);
+  if (cost.too_long) {
+    why_not_ = "about " + std::to_string(cost.operations) + " vector operations are too many for a straight line";
     return;
   }
-  const codegen::Shape shape = choose_shape(operations, point);
-  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape.vectors, chain);
+  const codegen::Shape shape{point, !point && cost.two_vectors ? 2u : 1u};
+  const codegen::Graph graph =
+      plan::lower_to_graph(data, gradient, shape.vectors, chain, 2 * shape.vectors * cost.operations);
   if (!graph.complete()) {
     why_not_ = "an op of the program has no vector form";
     return;
@@ -70,12 +51,12 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient,
   const codegen::Assembly assembly = codegen::assemble(graph, shape);
   const std::size_t pool =
       std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real))));
-  if (assembly.code.size() + pool > most_bytes) {
-    why_not_ = std::to_string(assembly.code.size() + pool) + " bytes of machine code are more than the budget leaves";
+  if (assembly.code_size + pool > most_bytes) {
+    why_not_ = std::to_string(assembly.code_size + pool) + " bytes of machine code are more than the budget leaves";
     return;
   }
   pool_.reserve(pool);
-  memory_ = codegen::ExecutableMemory(assembly.code);
+  memory_ = codegen::ExecutableMemory(assembly.code());
   if (!memory_) {
     why_not_ = "the system gives no executable memory";
     return;

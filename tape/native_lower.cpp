@@ -18,23 +18,21 @@ using Version = std::uint32_t;
 template <class Real>
 class NativeLowering {
  public:
-  NativeLowering(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain)
+  NativeLowering(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain,
+                 std::size_t expected)
       : data_(data),
         layout_(gradient ? data.gradient : data.values),
         pointers_(data, gradient),
         gradient_(gradient),
         vectors_(vectors),
-        graph_(sizeof(Real), chain),
+        graph_(sizeof(Real), chain, expected),
         now_(layout_.slots, 0) {}
 
   codegen::Graph run() {
     for (const Constant<Real>& constant : layout_.constants)
-      arrive(constant.slot, [&](std::uint32_t) { return graph_.constant(static_cast<double>(constant.value)); });
+      arrive(constant.slot, graph_.constant(static_cast<double>(constant.value)));
     std::uint32_t uniform = 0;
-    for (const Import& import : layout_.imports) {
-      arrive(import.slot, [&](std::uint32_t) { return graph_.uniform(uniform); });
-      ++uniform;
-    }
+    for (const Import& import : layout_.imports) arrive(import.slot, graph_.uniform(uniform++));
     arrive_all(layout_.inputs, pointers_.inputs);
     const std::size_t terms = layout_.terms.size();
     std::vector<Result> results;
@@ -46,10 +44,7 @@ class NativeLowering {
     if (!gradient_) return std::move(graph_);
 
     arrive_all(data_.seeds, pointers_.weights);
-    for (const Slot slot : data_.sum_seeds) {
-      arrive(slot, [&](std::uint32_t) { return graph_.uniform(uniform); });
-      ++uniform;
-    }
+    for (const Slot slot : data_.sum_seeds) arrive(slot, graph_.uniform(uniform++));
     results.clear();
     for (std::size_t k = 0; k < data_.gradients.size(); ++k)
       if (data_.gradients[k] != no_slot)
@@ -61,22 +56,18 @@ class NativeLowering {
   }
 
  private:
-  Value& value(Version version, std::uint32_t vector) { return values_[version * vectors_ + vector]; }
-  Version new_version() {
-    values_.resize(values_.size() + vectors_, codegen::no_value);
-    return versions_++;
+  // Values are the first vector's; a second one repeats what it does.
+  Version new_version(Value value = codegen::no_value) {
+    values_.push_back(value);
+    return static_cast<Version>(values_.size() - 1);
   }
-
-  template <class Make>
-  void arrive(Slot slot, const Make& make) {
-    now_[slot] = new_version();
-    for (std::uint32_t v = 0; v < vectors_; ++v) value(now_[slot], v) = make(v);
-  }
+  void arrive(Slot slot, Value value) { now_[slot] = new_version(value); }
   void arrive_all(const std::vector<Slot>& slots, std::size_t first_pointer) {
     for (std::size_t k = 0; k < slots.size(); ++k)
-      if (slots[k] != no_slot)
-        arrive(slots[k],
-               [&](std::uint32_t v) { return graph_.input(static_cast<std::uint32_t>(first_pointer + k), v); });
+      if (slots[k] != no_slot) arrive(slots[k], graph_.input(static_cast<std::uint32_t>(first_pointer + k), 0));
+  }
+  void repeat() {
+    if (vectors_ == 2) graph_.repeat_for_second_vector();
   }
 
   /// What goes out: a number in a slot, at the end.
@@ -86,19 +77,16 @@ class NativeLowering {
     enum Kind { value, derivative, total, guards_passed } kind;
   };
   void put(const Result& result, Version version) {
-    for (std::uint32_t v = 0; v < vectors_; ++v) {
-      Value x = value(version, v);
-      if (result.kind == Result::guards_passed) {  // whoever leaves the recorded path is the interpreter's to report
-        const Value all = graph_.constant(static_cast<double>(data_.guards_of_samples));
-        graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, all));
-        continue;
-      }
-      if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
-      graph_.output(x, static_cast<std::uint32_t>(result.pointer), v);
-      // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
-      if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact && graph_.chain() == codegen::Chain::plain)
-        graph_.refuse_nan(x, x);
+    Value x = values_[version];
+    if (result.kind == Result::guards_passed) {  // whoever leaves the recorded path is the interpreter's to report
+      const Value all = graph_.constant(static_cast<double>(data_.guards_of_samples));
+      return graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, all));
     }
+    if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
+    graph_.output(x, static_cast<std::uint32_t>(result.pointer), 0);
+    // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
+    if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact && graph_.chain() == codegen::Chain::plain)
+      graph_.refuse_nan(x, x);
   }
 
   struct Step {
@@ -109,7 +97,7 @@ class NativeLowering {
   /// In the order of the tape, which keeps few values in use at a time.
   void run_code(const Code& code, const std::vector<Result>& results) {
     words_.clear();
-    const Version before = versions_;
+    const Version before = static_cast<Version>(values_.size());
     std::vector<Step> steps;
     steps.reserve(code.instructions);
     each_instruction(code, [&](const Instruction& instruction) {
@@ -126,7 +114,7 @@ class NativeLowering {
     for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
     // Results go out as soon as they are there: first of each version's, and the next of the same.
     constexpr std::uint32_t none = 0xffffffffu;
-    std::vector<std::uint32_t> first(versions_, none), next(results.size(), none);
+    std::vector<std::uint32_t> first(values_.size(), none), next(results.size(), none);
     for (std::uint32_t k = static_cast<std::uint32_t>(results.size()); k-- > 0;) {
       next[k] = first[now_[results[k].slot]];
       first[now_[results[k].slot]] = k;
@@ -135,26 +123,27 @@ class NativeLowering {
       for (std::uint32_t k = first[version]; k != none; k = next[k]) put(results[k], version);
     };
     for (Version version = 0; version < before; ++version) put_all(version);
+    repeat();
     for (const std::uint32_t k : order) {
       if (!graph_.complete()) return;
-      for (std::uint32_t v = 0; v < vectors_; ++v) record(steps[k], v);
+      record(steps[k]);
       for (std::size_t w = 0; w < steps[k].instruction.writes.size(); ++w) put_all(words_[steps[k].first_write + w]);
+      repeat();
     }
   }
 
-  void record(const Step& step, std::uint32_t vector) {
+  void record(const Step& step) {
     const Instruction& instruction = step.instruction;
     const kernels::Kind& kind = instruction.kind;
     const OpInfo& row = info(kind.op);
     reads_.resize(instruction.reads.size());
-    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = value(words_[step.first_read + k], vector);
+    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[words_[step.first_read + k]];
     writes_.assign(std::max<std::size_t>(instruction.writes.size(), 3), codegen::no_value);
     codegen::Operands operands{instruction.operands(), reads_.data(), nullptr, nullptr, instruction.no_tie};
     if (!kind.adjoint) codegen::record_value<Real>(graph_, kind.op, operands, writes_.data());
     else if (row.arity != 0) fixed_adjoint(instruction, operands);
     else list_adjoint(instruction, operands);
-    for (std::size_t k = 0; k < instruction.writes.size(); ++k)
-      value(words_[step.first_write + k], vector) = writes_[k];
+    for (std::size_t k = 0; k < instruction.writes.size(); ++k) values_[words_[step.first_write + k]] = writes_[k];
   }
 
   Value with_source(Value source, Value contribution) { return graph_.binary(codegen::Do::add, source, contribution); }
@@ -196,9 +185,8 @@ class NativeLowering {
   const bool gradient_;
   const std::uint32_t vectors_;
   codegen::Graph graph_;
-  std::vector<Version> now_;  // in each slot
-  Version versions_ = 0;
-  std::vector<Value> values_;  // [version][vector]
+  std::vector<Version> now_;   // in each slot
+  std::vector<Value> values_;  // [version]
   std::vector<Version> words_;
   std::vector<Value> reads_, writes_;
 };
@@ -206,12 +194,12 @@ class NativeLowering {
 }  // namespace
 
 template <class Real>
-codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors,
-                              codegen::Chain chain) {
-  return NativeLowering<Real>(data, gradient, vectors, chain).run();
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain,
+                              std::size_t expected) {
+  return NativeLowering<Real>(data, gradient, vectors, chain, expected).run();
 }
 
-template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, std::uint32_t, codegen::Chain);
-template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, std::uint32_t, codegen::Chain);
+template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, std::uint32_t, codegen::Chain, std::size_t);
+template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, std::uint32_t, codegen::Chain, std::size_t);
 
 }  // namespace wengert::plan

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "tape/native.hpp"
+#include "tape/native_cost.hpp"
 #include "tests/every_op.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/random_tape.hpp"
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(engines) {
   BOOST_TEST(native.engine() == "native");
   BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
   BOOST_TEST(narrow.engine() == "interpreter: native code is for avx512, this is scalar");
-  evaluate(automatic, 10000);
+  evaluate(automatic, 100000);
   BOOST_TEST(automatic.engine() == "native");
   BOOST_CHECK_EXCEPTION(Replay<double>(expression(), {.engine = "jit"}), Error, [](const Error& error) {
     return error.code() == ErrorCode::bad_argument &&
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(single_evaluations) {
   BOOST_TEST(native.engine() == "native");
   evaluate(automatic, 1);
   BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
-  for (int k = 0; k < 1000; ++k) evaluate(automatic, 1);
+  for (int k = 0; k < 3000; ++k) evaluate(automatic, 1);
   BOOST_TEST(automatic.engine() == "native");
 }
 
@@ -218,6 +219,40 @@ BOOST_AUTO_TEST_CASE(single_evaluations_whose_products_are_not_plain) {
   BOOST_TEST(native.engine() == "native");
 }
 
+/// What `auto` chooses by, and that it says so.
+BOOST_AUTO_TEST_CASE(costs) {
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  BOOST_TEST(contains(expression().describe(), "machine code (AVX-512): about "), expression().describe());
+  const auto chain_of = [](Op op, int length) {
+    NaiveTape<double> tape;
+    const Id x = tape.input(0.5);
+    Id y = x;
+    for (int k = 0; k < length; ++k) y = op == Op::mul ? tape.mul(y, x) : tape.tanh(y);
+    return compile(tape, y);
+  };
+  const Program<double> products = chain_of(Op::mul, 1000), functions = chain_of(Op::tanh, 1000),
+                        longer = chain_of(Op::tanh, 10000);
+  const plan::NativeCost of_products = plan::native_cost(products.data(), true),
+                         of_functions = plan::native_cost(functions.data(), true),
+                         of_longer = plan::native_cost(longer.data(), true);
+  BOOST_TEST(of_products.native / of_products.interpreter < of_functions.native / of_functions.interpreter);
+  BOOST_TEST(of_functions.two_vectors);
+  BOOST_TEST(!of_longer.two_vectors);
+  BOOST_TEST(of_products.worth_from < of_functions.worth_from);
+  // No gain from code that doesn't stay in the caches and computes elementary functions alone: batches go to the interpreter
+  // whatever their number.
+  BOOST_TEST(of_longer.worth_from == plan::NativeCost::never);
+  BOOST_TEST(of_longer.worth_from_alone < 1000u);
+  BOOST_TEST(contains(longer.describe(), "pays never for samples in batches, from "), longer.describe());
+  Replay<double> replay(longer, {.engine = "auto"});
+  const std::vector<double> x(4096, 0.5);
+  std::vector<double> y(4096);
+  replay.gradient(4096, columns(x.data(), 4096), columns(y.data(), 4096), {});
+  BOOST_TEST(replay.engine() == "interpreter: native code would not pay (Program::describe)");
+}
+
 BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {
   NaiveTape<double> tape;
   const Id x = tape.input(1.0);
@@ -227,6 +262,7 @@ BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {
   replay.values(2, columns(points, 2), columns(values, 2));
   BOOST_TEST(std::abs(values[1] - std::log(2.0)) < 1e-15);
   BOOST_TEST(replay.engine() == "interpreter: an op of the program has no vector form");
+  BOOST_TEST(replay.program().describe().find("machine code: none") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(departures_are_reported) {

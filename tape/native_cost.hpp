@@ -1,0 +1,31 @@
+// What machine code for a program would cost and save, as far as its instructions tell: what `auto` chooses by.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "tape/program.hpp"
+
+namespace wengert::plan {
+
+/// Of one kind of evaluation, on AVX-512. Times in ns; those of batches are a sample's share.
+struct NativeCost {
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+  std::size_t operations = 0;  ///< of a straight line that computes one vector
+  bool two_vectors = false;    ///< side by side: hides latencies, where the code stays in the caches
+  bool no_form = false;        ///< an op has none in vectors
+  bool too_long = false;       ///< for code: it would come from memory each time, and take long to make
+  double interpreter = 0, native = 0, interpreter_alone = 0, native_alone = 0;
+  /// From how many samples on, in batches or each in a call of its own, code has paid for being made; or `never`.
+  std::size_t worth_from = never, worth_from_alone = never;
+};
+
+template <class Real>
+NativeCost native_cost(const ProgramData<Real>& data, bool gradient);
+
+/// A line of text.
+std::string describe(const NativeCost& cost);
+
+}  // namespace wengert::plan

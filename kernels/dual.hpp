@@ -203,6 +203,17 @@ WENGERT_INLINE D shifted(D x, D m) {
   return {shifted(x.v, m.v), x.d - m.d};
 }
 
+/// Weights' common scale is a constant, as it cancels.
+template <DualLane D>
+WENGERT_INLINE auto exp_shift(D top) {
+  return exp_shift(top.v);
+}
+template <class V>
+WENGERT_INLINE Dual<V> shifted_exp(Dual<V> x, ExpShift<V> shift) {
+  const V e = shifted_exp(x.v, shift);
+  return {e, chain(x.d, e, false)};
+}
+
 /// n / (a^2 + b^2).
 template <DualLane D>
 WENGERT_INLINE D atan2_slope(D n, D a, D b) {

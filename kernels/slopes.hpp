@@ -182,6 +182,14 @@ WENGERT_INLINE V largest(Io& io) {
   return m;
 }
 
+/// The same where what follows is NaN anyway if an operand is.
+template <class V, class Io>
+WENGERT_INLINE V highest(Io& io) {
+  V m = io.x(0);
+  for (std::uint32_t i = 1; i < io.n(); ++i) m = max(m, io.x(i));
+  return m;
+}
+
 /// x - m for the largest operand m: 0 for the largest itself, an infinite one too.
 template <Lane V>
 WENGERT_INLINE V shifted(V x, V m) {

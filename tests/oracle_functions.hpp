@@ -219,20 +219,11 @@ inline Big softmax_of(Bigs x, std::size_t, std::size_t i) {
 }
 inline Big softmax_partial(Bigs x, std::size_t j, std::size_t i) {
   const std::vector<Big> y = softmax(x);
-  return y[i] * ((i == j ? Big(1) : Big(0)) - y[j]);
-}
-/// How much more a weight is off if its operand is, by one last place: x - largest rounds, as in every implementation.
-inline Big blurred(Bigs x, std::size_t i) { return x[i].is_inf() ? Big(1) : 1 + abs(x[i] - largest(x)); }
-inline std::vector<Big> softmax_scale(Bigs x) {
-  std::vector<Big> y = softmax(x);
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = y[i] * blurred(x, i);
-  return y;
-}
-inline Big softmax_of_scale(Bigs x, std::size_t j, std::size_t i) { return softmax_of(x, j, i) * blurred(x, i); }
-/// What the formula yi * (gi - sum gj yj) subtracts from what.
-inline Big softmax_partial_scale(Bigs x, std::size_t j, std::size_t i) {
-  const std::vector<Big> y = softmax_scale(x);
-  return y[i] * ((i == j ? Big(1) : Big(0)) + y[j]);
+  if (i != j) return -(y[i] * y[j]);
+  Big others = 0;
+  for (std::size_t k = 0; k < y.size(); ++k)
+    if (k != i) others = others + y[k];
+  return y[i] * others;
 }
 inline std::vector<Big> logsumexp(Bigs x) {
   const Big m = largest(x);
@@ -243,13 +234,14 @@ inline std::vector<Big> logsumexp(Bigs x) {
   w[first] = 0;
   return {m + log1p(sum(w)[0])};
 }
+/// x - largest rounds: a term is off as if its operand were, by half a last place of that.
 inline std::vector<Big> logsumexp_scale(Bigs x) {
   const Big m = largest(x);
   if (m.is_inf() || m.is_nan()) return {abs(m)};
   Big others = 0;
-  const std::vector<Big> y = softmax_scale(x);
+  const std::vector<Big> y = softmax(x);
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (!(x[i] == m)) others = others + y[i];
+    if (!(x[i] == m)) others = others + y[i] * (x[i].is_inf() ? Big(1) : 1 + abs(x[i] - m));
   return {abs(m) + abs(logsumexp(x)[0] - m) + others};
 }
 inline std::vector<Big> dot(Bigs x) {

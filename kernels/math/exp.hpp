@@ -181,6 +181,45 @@ WENGERT_INLINE V exp(V x) {
   return rare(beyond(x, V(ExpTable<typename V::Real>::ordinary)), exp_ordinary(x), [&] { return exp_everywhere(x); });
 }
 
+/// The common scale of the terms e^x of a sum, whose largest exponent is `top`: 2^-n for top's n. Unlike the difference
+/// x - top it takes no rounding. For other exponents than those in [low, top], and a top that is far out: shifted_exp_far.
+template <Lane V>
+struct ExpShift {
+  V top, low;
+  typename V::Int index;
+};
+
+/// Exponents up to this are reduced without loss; where the largest is beyond it, x - top is exact for all terms that count.
+template <Lane V>
+inline constexpr typename V::Real shift_limit = is_f64<V> ? 0x1p20 : 0x1p10;
+
+template <Lane V>
+WENGERT_INLINE ExpShift<V> exp_shift(V top) {
+  const V low = top - V(ExpTable<typename V::Real>::ordinary);
+  return {top, select(beyond(top, V(shift_limit<V>)), V(FormatOf<V>::nan), low), exp_reduce(top).index};
+}
+
+/// Any x and top: 1 for an infinite x that equals top, but NaN where all are -inf.
+template <Lane V>
+WENGERT_NOINLINE V shifted_exp_far(V x, V top) {
+  const auto far = beyond(top, V(shift_limit<V>));
+  const V near_top = select(far, V(0), top), base = select(far, top, V(0));
+  const V down = select(x == base, V(0), x - base);
+  const ExpReduced<V> t = exp_reduce(near_top);
+  const ExpReduced<V> a = exp_reduce(within(down, near_top - V(is_f64<V> ? 800 : 110), near_top));
+  const V power = exp_power<V>((a.index - t.index) & typename V::Int(15));
+  const auto none = isnan(down) | (top == V(-FormatOf<V>::inf));
+  return select(none, V(FormatOf<V>::nan), scale_floor(fma(power, exp_rest(a), power), a.n - t.n));
+}
+
+/// e^x times the scale.
+template <Lane V>
+WENGERT_INLINE V shifted_exp(V x, ExpShift<V> shift) {
+  const ExpReduced<V> a = exp_reduce(x);
+  const V power = exp_power<V>(a.index - shift.index);
+  return rare(!(x >= shift.low), fma(power, exp_rest(a), power), [&] { return shifted_exp_far(x, shift.top); });
+}
+
 /// e^x - 1.
 template <Lane V>
 WENGERT_INLINE V expm1(V x) {

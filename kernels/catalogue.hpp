@@ -125,7 +125,8 @@ constexpr void each_kind(Put put) {
     } else {
       for (std::uint8_t n = 0; n <= written_out(op); ++n)
         if (n == 0 || info(op).outputs(n) != 0) put(Kind{op, false, n, 0, 0});
-      if (op == Op::sum) continue;  // a sum's adjoint needs no kernel: it is that of additions
+      // The planner takes these apart: a sum's adjoint is that of additions, the others' are those of products.
+      if (op == Op::sum || op == Op::dot || op == Op::sqnorm) continue;
       for (std::uint8_t n = 0; n <= written_out(op); ++n)
         if (n == 0 || info(op).outputs(n) != 0) put(Kind{op, true, n, 0, 0});
     }

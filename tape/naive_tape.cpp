@@ -133,7 +133,13 @@ void NaiveTape<Real>::make_room(detail::Array<T>& array, std::size_t extra) {
 }
 
 template <class Real>
-void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::size_t operands) {
+inline void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::size_t operands) {
+  if (!values_.has_room(variables) || !ops_.has_room(ops) || !operands_.has_room(operands)) [[unlikely]]
+    make_room_slowly(variables, ops, operands);
+}
+
+template <class Real>
+void NaiveTape<Real>::make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands) {
   if (variables > no_id - values_.size())
     fail(ErrorCode::out_of_ids, "this tape has " + std::to_string(values_.size()) + " variables and is asked for " +
                                     std::to_string(variables) + " more; ids are 32 bits");
@@ -147,8 +153,8 @@ void NaiveTape<Real>::make_room(std::size_t variables, std::size_t ops, std::siz
 
 template <class Real>
 Id NaiveTape<Real>::variable(Real value, detail::Array<Id>& list) {
-  if (values_.full()) make_room(1, 0, 0);
-  make_room(list, 1);
+  make_room(1, 0, 0);
+  if (list.full()) make_room(list, 1);
   const Id id = static_cast<Id>(values_.size());
   values_.push(value);
   list.push(id);
@@ -185,10 +191,11 @@ Id NaiveTape<Real>::shared_constant(Real value) {
 }
 
 template <class Real>
-std::uint8_t NaiveTape<Real>::constant_operands(Op op, Id a, Id b, Id c) const {
+std::uint8_t NaiveTape<Real>::constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const {
   const Id operands[3] = {a, b, c};
-  std::uint8_t mask = 0;
+  std::uint8_t mask = known;
   for (int k = 0; k < info(op).arity; ++k) {
+    if (known >> k & 1) continue;
     // From the end, in steps that double: operands are mostly recent.
     const Id* high = constants_.end();
     std::size_t step = 1;
@@ -248,13 +255,27 @@ Id NaiveTape<Real>::append_n(Op op, std::uint32_t n) {
     scratch_.extend(n - scratch_.size());
     longest_ = n;
   }
+  const Id out = append_record(op, n, outputs);
+  // The sweep of this one op: the same code as a replay.
+  backend_->forward({&ops_.back(), 1, operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+  return out;
+}
+
+template <class Real>
+Id NaiveTape<Real>::append_n(Op op, std::uint32_t n, Real value) {
+  make_room(1, 1, 0);
+  const Id out = append_record(op, n, 1);
+  values_[out] = value;
+  return out;
+}
+
+template <class Real>
+inline Id NaiveTape<Real>::append_record(Op op, std::uint32_t n, std::uint32_t outputs) {
   const Id out = static_cast<Id>(values_.size());
   const Id first = static_cast<Id>(operands_.size());
   operands_.extend(n);
   ops_.push({op, 0, 0, out, first, n, 0});
   values_.extend(outputs);
-  // The sweep of this one op: the same code as a replay.
-  backend_->forward({&ops_.back(), 1, operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
   return out;
 }
 

@@ -47,6 +47,7 @@ class Array {
   std::size_t capacity() const noexcept { return static_cast<std::size_t>(limit_ - data_); }
   bool empty() const noexcept { return end_ == data_; }
   bool full() const noexcept { return end_ == limit_; }
+  bool has_room(std::size_t extra) const noexcept { return extra <= static_cast<std::size_t>(limit_ - end_); }
 
   T* data() noexcept { return data_; }
   T* begin() noexcept { return data_; }
@@ -61,7 +62,7 @@ class Array {
 
   /// Room for `extra` more, and of what it takes ahead not past `most` in all. Throws out_of_memory; all is then as before.
   void make_room(std::size_t extra, std::size_t most = UINT32_MAX) {
-    if (extra > static_cast<std::size_t>(limit_ - end_)) [[unlikely]]
+    if (!has_room(extra)) [[unlikely]]
       grow(extra, most);
   }
   /// There must be room.

@@ -287,12 +287,17 @@ class WENGERT_API NaiveTape {
   bool compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line);
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
   Id shared_constant(Real value);
-  /// Appends a fixed-arity op whose value is known, with operands that were checked.
-  WENGERT_INLINED Id append(Op op, Real value, Id a, Id b, Id c) {
+  /// Appends a fixed-arity op whose value is known, with operands that were checked; bit k of `constants` where operand k is
+  /// known to be one.
+  WENGERT_INLINED Id append(Op op, Real value, Id a, Id b, Id c, std::uint8_t constants = 0) {
     if (values_.full() || ops_.full()) [[unlikely]]
       make_room(1, 1, 0);
     const Id out = static_cast<Id>(values_.size());
-    const std::uint8_t constants = reads_tie(op) ? constant_operands(op, a, b, c) : std::uint8_t(0);
+    // Mostly operands are younger than the last constant.
+    const Id last = constants_.empty() ? 0 : constants_.back();
+    if (!reads_tie(op)) constants = 0;
+    else if (((a <= last) | (b <= last) << 1 | (c <= last) << 2) & ~constants)
+      constants = constant_operands(op, a, b, c, constants);
     OpRecord& record = *ops_.extend(1);
     record.op = op, record.constants = constants, record.reserved = 0;
     record.out = out, record.a = a, record.b = b, record.c = c;
@@ -314,6 +319,8 @@ class WENGERT_API NaiveTape {
   /// Appends an n-ary op on the operands, all checked, that were written to operand_room(op, n); its first output.
   /// Throws bad_size where it doesn't take that many, out_of_ids, out_of_memory.
   Id append_n(Op op, std::uint32_t n);
+  /// The same for an op of one output whose value is known.
+  Id append_n(Op op, std::uint32_t n, Real value);
 
   TapeStatistics statistics() const;  ///< what it holds
   TapeView<Real> view() const;        ///< its arrays
@@ -337,10 +344,12 @@ class WENGERT_API NaiveTape {
   }
   void truncate(const Mark& mark);
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
+  void make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands);
   template <class T>
   void make_room(detail::Array<T>& array, std::size_t extra);
   std::vector<Real> call_room() const;
-  std::uint8_t constant_operands(Op op, Id a, Id b, Id c) const;
+  Id append_record(Op op, std::uint32_t n, std::uint32_t outputs);
+  std::uint8_t constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const;
 
   const kernels::Backend<Real>* backend_;
   detail::Array<Real> values_, adjoints_;

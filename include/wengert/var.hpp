@@ -256,19 +256,25 @@ class Var {
     Tape* const tape = a.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape);
-    return Var(value, tape, tape->append(op, value, x, x, x), tape->epoch());
+    return Var(value, tape, tape->append(op, value, x, x, x, !a.tape_), tape->epoch());
   }
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape), y = b.place(*tape);
-    return Var(value, tape, tape->append(op, value, x, y, x), tape->epoch());
+    return Var(value, tape, tape->append(op, value, x, y, x, constants(a, b)), tape->epoch());
   }
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape), y = b.place(*tape), z = c.place(*tape);
-    return Var(value, tape, tape->append(op, value, x, y, z), tape->epoch());
+    return Var(value, tape, tape->append(op, value, x, y, z, constants(a, b, c)), tape->epoch());
+  }
+  template <class... Operands>
+  static std::uint8_t constants(const Operands&... operands) {
+    unsigned mask = 0, bit = 1;
+    ((mask |= operands.tape_ ? 0 : bit, bit <<= 1), ...);
+    return static_cast<std::uint8_t>(mask);
   }
 
   static bool compare(Op op, bool outcome, const Var& a, const Var& b, const Located<Real>& at) {
@@ -375,6 +381,12 @@ std::pair<Var<Real>, Id> recorded(Op op, const Lists&... lists) {
   NaiveTape<Real>::check_lives(tape);
   Id* room = tape->operand_room(op, n);
   each([&](const Var<Real>& x) { *room++ = x.place(*tape); }, lists...);
+  if (op == Op::sum) {  // no more work than to look up how it is done
+    Real s = 0;
+    std::size_t i = 0;
+    each([&](const Var<Real>& x) { s = i++ == 0 ? x.value() : s + x.value(); }, lists...);
+    return {Var<Real>(*tape, tape->append_n(op, static_cast<Id>(n), s)), 1};
+  }
   const Id first = tape->append_n(op, static_cast<Id>(n));
   return {Var<Real>(*tape, first), info(op).outputs(static_cast<Id>(n))};
 }

@@ -156,7 +156,8 @@ void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Sam
 template <class Real>
 void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                        Samples<Real> values, Samples<Real> gradients, std::span<const Real> uniform_weights) {
-  if (NativeRunner<Real>* const point = machine_->whole_point(); point && samples == 1 && uniform_weights.empty()) {
+  if (NativeRunner<Real>* const point = machine_->whole_point();
+      point && samples == 1 && inputs.data && uniform_weights.empty()) {
     machine_->forget_departures();  // what leaves the recorded path isn't done by this
     if (point->run_point({samples, inputs, weights, values, gradients}, nullptr)) return;
   }

@@ -195,6 +195,7 @@ BOOST_AUTO_TEST_CASE(single_evaluations) {
   Replay<double> native(expression(), {.engine = "native"}), automatic(expression(), {.engine = "auto"});
   evaluate(native, 1);
   BOOST_TEST(native.engine() == "native");
+  BOOST_CHECK_THROW(native.gradient(1, {}, {}, {}), Error);  // no inputs
   evaluate(automatic, 1);
   BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
   for (int k = 0; k < 3000; ++k) evaluate(automatic, 1);

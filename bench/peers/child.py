@@ -1,6 +1,6 @@
 """A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
 
-    child.py TOOL      jax, casadi, drjit, numba or numba-v1; on one core
+    child.py TOOL      jax, casadi, drjit, enzyme, numba or numba-v1; on one core
 
 Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
 that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
@@ -178,13 +178,96 @@ def drjit_batches(graph, n):
     return run
 
 
+def enzyme_source(graph, n):
+    """The graph in C++, statement by statement, and the loop over a batch that differentiates it."""
+    simple = {
+        "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}", "fma": "{0} * {1} + {2}",
+        "square": "{0} * {0}", "sqrt": "sqrt({0})", "exp": "exp({0})", "log": "log({0})", "tanh": "tanh({0})",
+        "max": "fmax({0}, {1})", "erfc": "erfc({0})", "sigmoid": "1 / (1 + exp(-{0}))", "softplus": "log1p(exp({0}))",
+    }
+    of = {i: f"x[{i}]" for i in range(graph["inputs"])}
+    of.update({int(k): repr(float(c)) for k, c in graph["constants"].items()})
+    lines = []
+    for name, out, operands in graph["ops"]:
+        a = [of[i] for i in operands]
+        half = len(a) // 2
+        if name == "softmax":
+            powers = [f"p{out + k}" for k in range(len(a))]
+            lines += [f"const double {power} = exp({x});" for power, x in zip(powers, a)]
+            lines.append(f"const double s{out} = {' + '.join(powers)};")
+            for k, power in enumerate(powers):
+                of[out + k] = f"v{out + k}"
+                lines.append(f"const double v{out + k} = {power} / s{out};")
+            continue
+        whole = {"sum": " + ".join(a), "sqnorm": " + ".join(f"{x} * {x}" for x in a),
+                 "dot": " + ".join(f"{x} * {y}" for x, y in zip(a[:half], a[half:])),
+                 "logsumexp": f"log({' + '.join(f'exp({x})' for x in a)})"}
+        of[out] = f"v{out}"
+        lines.append(f"const double v{out} = {whole[name] if name in whole else simple[name].format(*a)};")
+    d, p, rows = len(graph["differentiated"]), graph["parameters"], graph["inputs"] - graph["parameters"]
+    results, body = (1 if p else n), "\n  ".join(lines)
+    wanted = ", ".join(map(str, graph["differentiated"]))
+    return f"""
+#include <cmath>
+extern int enzyme_dup;
+void __enzyme_autodiff(void*, ...);
+static void f(const double* __restrict x, double* __restrict y) {{
+  {body}
+  *y = {of[graph["output"]]};
+}}
+void batch(enzyme::tensor<double, {results}>& values, enzyme::tensor<double, {d}, {results}>& slopes,
+           const enzyme::tensor<double, {max(p, 1)}>& parameters, const enzyme::tensor<double, {rows}, {n}>& columns) {{
+  const int wanted[] = {{{wanted}}};
+  if ({p}) values[0] = 0;
+  for (int k = 0; {p} && k < {d}; ++k) slopes[k][0] = 0;
+  for (int e = 0; e < {n}; ++e) {{
+    double x[{graph["inputs"]}], slope[{graph["inputs"]}] = {{}}, y = 0, one = 1;
+    for (int i = 0; i < {p}; ++i) x[i] = parameters[i];
+    for (int i = 0; i < {rows}; ++i) x[{p} + i] = columns[i][e];
+    __enzyme_autodiff((void*)f, enzyme_dup, x, slope, enzyme_dup, &y, &one);
+    if ({p}) values[0] += y;
+    else values[e] = y;
+    for (int k = 0; k < {d}; ++k) {{
+      if ({p}) slopes[k][0] += slope[wanted[k]];
+      else slopes[k][e] = slope[wanted[k]];
+    }}
+  }}
+}}
+"""
+
+
+def enzyme_batches(graph, n):
+    """__enzyme_autodiff on C++ source, which gives the value too (both are duplicated), compiled by the package's own clang and
+    called through JAX: the documentation of Enzyme and of Enzyme-JAX's cpp_call. One evaluation after the other."""
+    import subprocess
+    import jax
+    import jax.numpy as jnp
+    from enzyme_ad.jax import cpp_call
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_platforms", "cpu")
+    results, d = (1 if graph["parameters"] else n), len(graph["differentiated"])
+    headers = subprocess.run(["g++", "-print-file-name=include"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    shapes = [jax.core.ShapedArray(shape, jnp.float64) for shape in ([results], [d, results])]
+    source = enzyme_source(graph, n)
+    both = jax.jit(lambda parameters, columns: cpp_call(parameters, columns, out_shapes=shapes, source=source, fn="batch",
+                                                        argv=("-O3", "-isystem", headers)))
+
+    def run(inputs, values, gradients):
+        p = graph["parameters"]
+        value, slopes = both(np.array(inputs[:p] or [0.0]), np.stack(inputs[p:]))
+        values[...] = np.asarray(value) if p == 0 else np.asarray(value)[0]
+        for to, slope in zip(gradients, np.asarray(slopes)):
+            to[...] = slope
+    return run
+
+
 def numba_batches(graph, n):
     import numba_tape
     return numba_tape.batches(numba_tape.pool_of if sys.argv[1].endswith("-v1") else numba_tape.tape_of)(graph, n)
 
 
 def main():
-    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "numba": numba_batches,
+    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "numba": numba_batches,
                "numba-v1": numba_batches}[sys.argv[1]]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")

@@ -1,7 +1,5 @@
 #include "bench/peers/peers.hpp"
 
-#include <tuple>
-
 #include "wengert/error.hpp"
 
 namespace wengert::bench {
@@ -45,16 +43,22 @@ const std::vector<LevelInfo>& peers() {
 #else
     sacado = absent(sacado, "this build has no Sacado; scripts/setup peers, and build anew");
 #endif
-    for (const auto& [tool, title, how] :
-         {std::tuple{"jax", "JAX", "jit of vmap of value_and_grad, in a process of its own"},
-          std::tuple{"casadi", "CasADi", "SX on the virtual machine, mapped over the batch, in a process of its own"},
-          std::tuple{"drjit", "Dr.Jit", "a frozen function on the LLVM backend, in a process of its own"}}) {
-      LevelInfo& info = add(tool, title, how);
+    struct Tool {
+      const char *name, *package, *title, *how;
+    };
+    for (const Tool& tool : {
+             Tool{"jax", "jax", "JAX", "jit of vmap of value_and_grad, in a process of its own"},
+             Tool{"casadi", "casadi", "CasADi",
+                  "SX on the virtual machine, mapped over the batch, in a process of its own"},
+             Tool{"drjit", "drjit", "Dr.Jit", "a frozen function on the LLVM backend, in a process of its own"},
+             Tool{"enzyme", "enzyme_ad", "Enzyme", "__enzyme_autodiff on straight C++, in a process of its own"},
+         }) {
+      LevelInfo& info = add(tool.name, tool.title, tool.how);
       info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions&) {
         return make_python(name, workload);
       };
       info.own_process = true;
-      if (const std::string why = missing_python_peer(tool); !why.empty()) info = absent(info, why);
+      if (const std::string why = missing_python_peer(tool.package); !why.empty()) info = absent(info, why);
     }
     return found;
   }();

@@ -1,26 +1,28 @@
-"""The numbers that README.md quotes are those of the committed runs."""
+"""The numbers that README.md quotes are those of the committed runs: each of its tables is the one that scripts/tables.py makes."""
 
-import csv
+import importlib.util
 import os
 import pathlib
-import re
 
 from tap import Tap
 
 ROOT = pathlib.Path(os.environ["SOURCE"])
-RUNS = ["west", "west-f32", "dag", "black-scholes", "heston", "gmm"]  # the table's columns
+spec = importlib.util.spec_from_file_location("tables", ROOT / "scripts/tables.py")
+tables = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tables)
 
 tap = Tap()
-runs = []
-for run in RUNS:
-    with (ROOT / "results/amd-epyc-zen4-2core" / run / "summary.csv").open() as file:
-        runs.append({row["level"]: f"{float(row['ns_per_op']):.3g}" for row in csv.DictReader(file)})
-table = re.search(r"^\| level \| west f64 .*?\n\n", (ROOT / "README.md").read_text(), re.M | re.S)
-rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.group(0).strip().splitlines()[2:]] if table else []
-levels = {row[0] for row in rows}
-tap.check("README.md has a row for each level that was run",
-          "" if levels == set().union(*runs) else f"{sorted(levels)}")
-for level, *cells in rows:
-    wanted = [run.get(level, "") for run in runs]
-    tap.check(f"README.md quotes {level} as measured", "" if cells == wanted else f"{cells}, not {wanted}")
+quoted = (ROOT / "README.md").read_text().splitlines()
+for first, columns in tables.TABLES:
+    wanted = tables.table(first, columns, "amd-epyc-zen4-2core").splitlines()
+    head = wanted[0]
+    begin = quoted.index(head) if head in quoted else len(quoted)
+    found = []
+    while begin < len(quoted) and quoted[begin].startswith("|"):
+        found.append(quoted[begin])
+        begin += 1
+    wrong = [f"{a!r}, not {b!r}" for a, b in zip(found, wanted) if a != b]
+    if len(found) != len(wanted):
+        wrong.append(f"{len(found)} rows, not {len(wanted)}")
+    tap.check(f"README.md has the table of {first}s as measured", "\n".join(wrong))
 tap.done()

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""The tables of README.md, from committed runs.
+
+    tables.py MACHINE            prints them
+    tables.py MACHINE --write    puts them into README.md, in place of those that it has
+"""
+
+import csv
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Of each table the name of its first column, and a title and a run for each of the others.
+TABLES = [
+    ("level", [("west f64", "west"), ("west f32", "west-f32"), ("dag f64", "dag"), ("black-scholes f64", "black-scholes"),
+               ("heston f64", "heston"), ("gmm f64", "gmm")]),
+    ("peer", [("expr", "peers-expr"), ("west 100", "peers-west-100"), ("west 1,000", "peers-west-1000"), ("dag 1,000", "peers-dag"),
+              ("black-scholes", "peers-black-scholes"), ("heston", "peers-heston")]),
+    ("language", [("west", "languages-west"), ("expr", "languages-expr")]),
+]
+
+
+def table(first, columns, machine):
+    """Nanoseconds per op and evaluation; of a level that failed its check, that it did. Without runs that aren't there, the
+    first excepted."""
+    runs = []
+    columns = columns[:1] + [(title, run) for title, run in columns[1:] if (ROOT / "results" / machine / run).is_dir()]
+    for _, run in columns:
+        with (ROOT / "results" / machine / run / "summary.csv").open(newline="") as file:
+            runs.append({row["level"]: f"{float(row['ns_per_op']):.3g}" if row["ns_per_op"] else row["status"]
+                         for row in csv.DictReader(file)})
+    levels = list(dict.fromkeys(level for run in runs for level in run))
+    lines = [f"| {first} | " + " | ".join(title for title, _ in columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    lines += [f"| {level} | " + " | ".join(run.get(level, "") for run in runs) + " |" for level in levels]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--write"]):
+        sys.exit(__doc__)
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    for first, columns in TABLES:
+        try:
+            now = table(first, columns, sys.argv[1])
+        except OSError as error:
+            sys.exit(f"tables: {error.filename}: {error.strerror}")
+        text = re.sub(rf"^\| {first} \| {re.escape(columns[0][0])} \|.*?\n(?=\n)", lambda _: now, text, flags=re.M | re.S)
+        if len(sys.argv) == 2:
+            print(now)
+    if len(sys.argv) == 3:
+        readme.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -71,8 +71,9 @@ class RunningCall {
     for (std::size_t j = 0; j < results(); ++j) std::fill_n(&tangents(0, j), samples_, Real(0));
     if (rule_.jvp) {  // or nothing that is differentiated reaches the operands
       const Table directions = read(rule_.inputs, dx);
-      if (ieee || any(directions, rule_.inputs)) rule_.jvp(samples_, at, result, directions, tangents);
-      if (!ieee) erase(tangents, rule_.outputs, [&](std::size_t e) { return zero(directions, rule_.inputs, e); });
+      const Zeros none = ieee ? Zeros::nowhere : zeros(directions, rule_.inputs);
+      if (none != Zeros::everywhere) rule_.jvp(samples_, at, result, directions, tangents);
+      erase(none, directions, rule_.inputs, tangents, rule_.outputs);
     }
     write(tangents, results(), dy);
   }
@@ -93,10 +94,12 @@ class RunningCall {
     write(gradients, rule_.inputs, g);
     product(ieee, at, result, read(rule_.outputs, dw), gradients);
     const Table directions = read(rule_.inputs, dx);
-    rule_.hvp(samples_, at, result, weights, directions, curved);
-    if (!ieee)
-      erase(curved, rule_.inputs,
-            [&](std::size_t e) { return zero(weights, rule_.outputs, e) || zero(directions, rule_.inputs, e); });
+    const Zeros no_weight = ieee ? Zeros::nowhere : zeros(weights, rule_.outputs),
+                no_direction = ieee ? Zeros::nowhere : zeros(directions, rule_.inputs);
+    if (no_weight != Zeros::everywhere && no_direction != Zeros::everywhere)
+      rule_.hvp(samples_, at, result, weights, directions, curved);
+    erase(no_weight, weights, rule_.outputs, curved, rule_.inputs);
+    erase(no_direction, directions, rule_.inputs, curved, rule_.inputs);
     for (std::size_t i = 0; i < rule_.inputs; ++i)
       for (std::size_t e = 0; e < samples_; ++e) gradients(e, i) += curved(e, i);
     write(gradients, rule_.inputs, dg);
@@ -133,24 +136,35 @@ class RunningCall {
   }
   /// The zero rule: no weight, no contribution, whatever the partials are.
   void product(bool ieee, Table at, Table result, Table weights, Samples<Real> gradients) const {
-    if (ieee || any(weights, rule_.outputs)) rule_.vjp(samples_, at, result, weights, gradients);
-    if (!ieee) erase(gradients, rule_.inputs, [&](std::size_t e) { return zero(weights, rule_.outputs, e); });
+    const Zeros none = ieee ? Zeros::nowhere : zeros(weights, rule_.outputs);
+    if (none != Zeros::everywhere) rule_.vjp(samples_, at, result, weights, gradients);
+    erase(none, weights, rule_.outputs, gradients, rule_.inputs);
+  }
+
+  /// Where all numbers of a sample are zero.
+  enum class Zeros { nowhere, somewhere, everywhere };
+  Zeros zeros(Table table, std::size_t items) const {
+    for (std::size_t i = 0; i < items; ++i) {  // what is so mostly is found out quickly
+      const Real* const p = &table(0, i);
+      bool other = true;
+      for (std::size_t e = 0; e < samples_; ++e) other &= p[e] != Real(0);
+      if (other) return Zeros::nowhere;
+    }
+    std::size_t count = 0;
+    for (std::size_t e = 0; e < samples_; ++e) count += zero(table, items, e);
+    return count == 0 ? Zeros::nowhere : count == samples_ ? Zeros::everywhere : Zeros::somewhere;
   }
   static bool zero(Table table, std::size_t items, std::size_t e) {
     for (std::size_t i = 0; i < items; ++i)
       if (table(e, i) != Real(0)) return false;
     return true;
   }
-  bool any(Table table, std::size_t items) const {
+  /// Puts zeros where `factors` are `where` zero.
+  void erase(Zeros where, Table factors, std::size_t items, Samples<Real> products, std::size_t results) const {
+    if (where == Zeros::nowhere) return;
     for (std::size_t e = 0; e < samples_; ++e)
-      if (!zero(table, items, e)) return true;
-    return false;
-  }
-  template <class Where>
-  void erase(Samples<Real> table, std::size_t items, Where where) const {
-    for (std::size_t e = 0; e < samples_; ++e)
-      if (where(e))
-        for (std::size_t i = 0; i < items; ++i) table(e, i) = Real(0);
+      if (zero(factors, items, e))
+        for (std::size_t i = 0; i < results; ++i) products(e, i) = Real(0);
   }
 
   const CustomRule<Real>& rule_;

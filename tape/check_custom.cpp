@@ -22,11 +22,12 @@ CustomRule<Real> by_jvp(CustomRule<Real> rule) {
     std::vector<Real> directions(samples * n), tangents(samples * m);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t e = 0; e < samples; ++e)
-        for (std::size_t k = 0; k < n; ++k) directions[e * n + k] = k == i ? Real(1) : Real(0);
-      jvp(samples, x, y, rows(static_cast<const Real*>(directions.data()), n), rows(tangents.data(), m));
+        for (std::size_t k = 0; k < n; ++k) directions[k * samples + e] = k == i ? Real(1) : Real(0);
+      jvp(samples, x, y, columns(static_cast<const Real*>(directions.data()), samples),
+          columns(tangents.data(), samples));
       for (std::size_t e = 0; e < samples; ++e) {
         gradients(e, i) = 0;
-        for (std::size_t j = 0; j < m; ++j) gradients(e, i) += weights(e, j) * tangents[e * m + j];
+        for (std::size_t j = 0; j < m; ++j) gradients(e, i) += weights(e, j) * tangents[j * samples + e];
       }
     }
   };
@@ -41,10 +42,10 @@ CustomRule<Real> slope_of(const CustomRule<Real>& rule) {
     Samples<const Real> y, w;
     At(const CustomRule<Real>& of, std::size_t samples, Samples<const Real> x)
         : results(samples * (of.outputs + of.kept)), weights(samples * of.outputs) {
-      of.values(samples, x, rows(results.data(), of.outputs + of.kept));
-      for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = weight<Real>(k % of.outputs);
-      y = rows(static_cast<const Real*>(results.data()), of.outputs + of.kept);
-      w = rows(static_cast<const Real*>(weights.data()), of.outputs);
+      of.values(samples, x, columns(results.data(), samples));
+      for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = weight<Real>(k / samples);
+      y = columns(static_cast<const Real*>(results.data()), samples);
+      w = columns(static_cast<const Real*>(weights.data()), samples);
     }
   };
   CustomRule<Real> slope;

@@ -57,9 +57,9 @@ std::shared_ptr<const CustomRule<double>> in_double(const std::shared_ptr<const 
   to.values = [from](std::size_t samples, Samples<const double> x, Samples<double> y) {
     const std::size_t n = from->inputs, m = from->outputs + from->kept;
     std::vector<float> point(samples * n), results(samples * m);
-    for (std::size_t k = 0; k < point.size(); ++k) point[k] = static_cast<float>(x(k / n, k % n));
-    from->values(samples, rows(static_cast<const float*>(point.data()), n), rows(results.data(), m));
-    for (std::size_t k = 0; k < results.size(); ++k) y(k / m, k % m) = static_cast<double>(results[k]);
+    for (std::size_t k = 0; k < point.size(); ++k) point[k] = static_cast<float>(x(k % samples, k / samples));
+    from->values(samples, columns(static_cast<const float*>(point.data()), samples), columns(results.data(), samples));
+    for (std::size_t k = 0; k < results.size(); ++k) y(k % samples, k / samples) = static_cast<double>(results[k]);
   };
   return std::make_shared<const CustomRule<double>>(std::move(to));
 }

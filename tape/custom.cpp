@@ -25,7 +25,7 @@ template <class Real>
 std::vector<Real> CustomOp<Real>::values(std::span<const Real> point) const {
   check_operands(*rule_, point.size());
   std::vector<Real> results(rule_->outputs + rule_->kept);
-  rule_->values(1, rows(point.data(), point.size()), rows(results.data(), results.size()));
+  rule_->values(1, columns(point.data(), 1), columns(results.data(), 1));
   results.resize(rule_->outputs);
   return results;
 }

@@ -293,7 +293,7 @@ Id NaiveTape<Real>::call(std::shared_ptr<const CustomRule<Real>> rule, std::span
   for (std::size_t i = 0; i < operands.size(); ++i) x[i] = values_[operands[i]];
   const std::uint32_t epoch = epochs_.now();
   const std::size_t size = values_.size();
-  rule->values(1, rows(static_cast<const Real*>(x), operands.size()), rows(y, results));
+  rule->values(1, columns(static_cast<const Real*>(x), 1), columns(y, 1));
   if (epoch != epochs_.now() || size != values_.size())
     fail(ErrorCode::bad_argument, "the code of custom op " + rule->name + " changed the tape that it is recorded on");
   make_room(results, 1, operands.size());

@@ -37,7 +37,7 @@
 namespace wengert {
 
 /// A function of `inputs` numbers with `outputs` results, and its derivatives, on `samples` samples at a time. Tables have a line
-/// per sample: item i of sample e is x(e, i).
+/// per sample: item i of sample e is x(e, i); an item's numbers follow one another, so x.sample is 1.
 ///
 /// Whatever calls them (a tape, a Replay on any instruction set, threads and lanes) hands samples over in blocks of its own
 /// choosing, so what a sample's results are may depend on that sample's numbers alone; then they have the same bits everywhere.

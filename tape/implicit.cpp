@@ -17,15 +17,61 @@ using In = Samples<const Real>;
 
 // ---- A x = b ---------------------------------------------------------------------------------------------------------
 
-/// A matrix taken apart, x, and a right-hand side, of one sample after the other. `y`: x, then what Lu keeps.
-template <class Real, class Each>
-void each_system(std::size_t n, std::size_t samples, In<Real> y, const Each& each) {
-  Lu<Real> lu;
-  std::vector<Real> first(n), second(n);
-  for (std::size_t e = 0; e < samples; ++e) {
-    lu.take_up(n, [&](std::size_t k) { return y(e, n + k); });
-    each(e, lu, first.data(), second.data());
+/// Samples that are solved side by side.
+constexpr std::size_t lanes = 8;
+
+/// `lanes` samples of tables; those past the last one repeat it.
+struct Group {
+  std::size_t first, count;
+
+  template <class Real>
+  void read(In<Real> from, std::size_t item, Real* to) const {
+    const Real* const numbers = &from(first, item);  // one after another
+    if (count == lanes) std::copy_n(numbers, lanes, to);
+    else
+      for (std::size_t l = 0; l < lanes; ++l) to[l] = numbers[std::min(l, count - 1)];
   }
+  template <class Real>
+  void write(const Real* from, Samples<Real> to, std::size_t item) const {
+    std::copy_n(from, count, &to(first, item));
+  }
+  /// Numbers of `table` from an item on, one after the other.
+  template <class Real>
+  void read_all(In<Real> table, std::size_t first_item, std::vector<Real>& to) const {
+    for (std::size_t k = 0; k < to.size() / lanes; ++k) read(table, first_item + k, to.data() + k * lanes);
+  }
+};
+
+template <class Each>
+void each_group(std::size_t samples, const Each& each) {
+  for (std::size_t first = 0; first < samples; first += lanes) each(Group{first, std::min(lanes, samples - first)});
+}
+
+/// The matrices of a group. `y`: x, then what Lu keeps.
+template <class Real>
+void take_up(Lu<Real, lanes>& lu, std::size_t n, const Group& group, In<Real> y) {
+  lu.take_up(n, [&](std::size_t k, Real* to) { group.read(y, n + k, to); });
+}
+
+/// from -= a b, lane by lane.
+template <class Real>
+void subtract(Real* from, const Real* a, const Real* b) {
+  for (std::size_t l = 0; l < lanes; ++l) from[l] -= a[l] * b[l];
+}
+
+/// dx = A^-1 (db - dA x)
+template <class Real>
+void tangent_of(const Lu<Real, lanes>& lu, const Group& group, const std::vector<Real>& x, In<Real> directions,
+                std::vector<Real>& dx) {
+  const std::size_t n = x.size() / lanes;
+  Real entry[lanes];
+  group.read_all(directions, n * n, dx);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      group.read(directions, i * n + j, entry);
+      subtract(dx.data() + i * lanes, entry, x.data() + j * lanes);
+    }
+  lu.solve(dx.data());
 }
 
 }  // namespace
@@ -38,62 +84,79 @@ void detail::check_system(std::size_t matrix, std::size_t right) {
 
 template <class Real>
 CustomOp<Real> make_solve(std::size_t n) {
+  using Column = std::vector<Real>;
   CustomRule<Real> rule;
   rule.name = "solve";
   rule.inputs = n * n + n;
   rule.outputs = n;
   rule.kept = Lu<Real>::kept(n);
   rule.values = [n](std::size_t samples, In<Real> at, Samples<Real> y) {
-    Lu<Real> lu;
-    std::vector<Real> x(n);
-    for (std::size_t e = 0; e < samples; ++e) {
-      lu.factor(n, [&](std::size_t i, std::size_t j) { return at(e, i * n + j); });
-      for (std::size_t i = 0; i < n; ++i) x[i] = at(e, n * n + i);
+    Lu<Real, lanes> lu;
+    Column x(n * lanes);
+    each_group(samples, [&](const Group& group) {
+      lu.factor(n, [&](std::size_t i, std::size_t j, Real* to) { group.read(at, i * n + j, to); });
+      group.read_all(at, n * n, x);
       lu.solve(x.data());
-      for (std::size_t i = 0; i < n; ++i) y(e, i) = x[i];
-      lu.put_away([&](std::size_t k, Real number) { y(e, n + k) = number; });
-    }
+      for (std::size_t i = 0; i < n; ++i) group.write(x.data() + i * lanes, y, i);
+      lu.put_away([&](std::size_t k, const Real* from) { group.write(from, y, n + k); });
+    });
   };
   rule.vjp = [n](std::size_t samples, In<Real>, In<Real> y, In<Real> weights, Samples<Real> gradients) {
-    each_system<Real>(n, samples, y, [&](std::size_t e, const Lu<Real>& lu, Real* adjoint, Real*) {
-      for (std::size_t i = 0; i < n; ++i) adjoint[i] = weights(e, i);
-      lu.solve_transposed(adjoint);
+    Lu<Real, lanes> lu;
+    Column adjoint(n * lanes), x(n * lanes);
+    each_group(samples, [&](const Group& group) {
+      group.read_all(weights, 0, adjoint);
+      group.read_all(y, 0, x);
+      take_up(lu, n, group, y);
+      lu.solve_transposed(adjoint.data());
       for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < n; ++j) gradients(e, i * n + j) = -(adjoint[i] * y(e, j));
-        gradients(e, n * n + i) = adjoint[i];
+        const Real* const a = adjoint.data() + i * lanes;
+        for (std::size_t j = 0; j < n; ++j) {
+          Real product[lanes];
+          for (std::size_t l = 0; l < lanes; ++l) product[l] = -(a[l] * x[j * lanes + l]);
+          group.write(product, gradients, i * n + j);
+        }
+        group.write(a, gradients, n * n + i);
       }
     });
   };
-  // dx = A^-1 (db - dA x)
-  const auto tangent = [n](std::size_t e, const Lu<Real>& lu, In<Real> y, In<Real> directions, Real* dx) {
-    for (std::size_t i = 0; i < n; ++i) {
-      dx[i] = directions(e, n * n + i);
-      for (std::size_t j = 0; j < n; ++j) dx[i] -= directions(e, i * n + j) * y(e, j);
-    }
-    lu.solve(dx);
-  };
-  rule.jvp = [=](std::size_t samples, In<Real>, In<Real> y, In<Real> directions, Samples<Real> tangents) {
-    each_system<Real>(n, samples, y, [&](std::size_t e, const Lu<Real>& lu, Real* dx, Real*) {
-      tangent(e, lu, y, directions, dx);
-      for (std::size_t i = 0; i < n; ++i) tangents(e, i) = dx[i];
+  rule.jvp = [n](std::size_t samples, In<Real>, In<Real> y, In<Real> directions, Samples<Real> tangents) {
+    Lu<Real, lanes> lu;
+    Column x(n * lanes), dx(n * lanes);
+    each_group(samples, [&](const Group& group) {
+      group.read_all(y, 0, x);
+      take_up(lu, n, group, y);
+      tangent_of(lu, group, x, directions, dx);
+      for (std::size_t i = 0; i < n; ++i) group.write(dx.data() + i * lanes, tangents, i);
     });
   };
   // The tangent of what vjp computes: of adjoint(b) it is -A^-T dA^T adjoint(b).
-  rule.hvp = [=](std::size_t samples, In<Real>, In<Real> y, In<Real> weights, In<Real> directions,
+  rule.hvp = [n](std::size_t samples, In<Real>, In<Real> y, In<Real> weights, In<Real> directions,
                  Samples<Real> products) {
-    std::vector<Real> turned(n);
-    each_system<Real>(n, samples, y, [&](std::size_t e, const Lu<Real>& lu, Real* adjoint, Real* dx) {
-      tangent(e, lu, y, directions, dx);
-      for (std::size_t i = 0; i < n; ++i) adjoint[i] = weights(e, i);
-      lu.solve_transposed(adjoint);
-      for (std::size_t j = 0; j < n; ++j) {
-        turned[j] = 0;
-        for (std::size_t i = 0; i < n; ++i) turned[j] -= directions(e, i * n + j) * adjoint[i];
-      }
+    Lu<Real, lanes> lu;
+    Column adjoint(n * lanes), turned(n * lanes), x(n * lanes), dx(n * lanes);
+    each_group(samples, [&](const Group& group) {
+      take_up(lu, n, group, y);
+      group.read_all(y, 0, x);
+      group.read_all(weights, 0, adjoint);
+      tangent_of(lu, group, x, directions, dx);
+      lu.solve_transposed(adjoint.data());
+      std::fill(turned.begin(), turned.end(), Real(0));
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+          Real entry[lanes];
+          group.read(directions, i * n + j, entry);
+          subtract(turned.data() + j * lanes, entry, adjoint.data() + i * lanes);
+        }
       lu.solve_transposed(turned.data());
       for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < n; ++j) products(e, i * n + j) = -(turned[i] * y(e, j)) - adjoint[i] * dx[j];
-        products(e, n * n + i) = turned[i];
+        const Real *const a = adjoint.data() + i * lanes, *const t = turned.data() + i * lanes;
+        for (std::size_t j = 0; j < n; ++j) {
+          Real product[lanes];
+          for (std::size_t l = 0; l < lanes; ++l) product[l] = -(t[l] * x[j * lanes + l]) - a[l] * dx[j * lanes + l];
+          group.write(product, products, i * n + j);
+        }
+        group.write(t, products, n * n + i);
       }
     });
   };
@@ -186,7 +249,7 @@ class RootSolver {
   }
   /// dF/dy of the e-th of `jacobians_`.
   void factor(std::size_t e) {
-    lu_.factor(n_, [&](std::size_t i, std::size_t j) { return jacobians_[(e * n_ + i) * all() + j]; });
+    lu_.factor(n_, [&](std::size_t i, std::size_t j, Real* to) { *to = jacobians_[(e * n_ + i) * all() + j]; });
   }
   /// -F_y^-T w
   void find_adjoints(In<Real> weights) {

@@ -353,6 +353,19 @@ void NaiveTape<Real>::set_input(Id id, Real value) {
 
 template <class Real>
 void NaiveTape<Real>::forward() {
+  if (calls_.empty())
+    backend_->forward(
+        {ops_.data(), ops_.size(), operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
+  else forward_with_calls();
+  if (guards_.empty()) return;
+  if (const std::optional<std::size_t> k = departure()) {
+    const Guard& guard = guards_[*k];
+    other_path("forward", guard.file, guard.line, name_of_decider(decider(view(), guard.condition)), guard.outcome);
+  }
+}
+
+template <class Real>
+void NaiveTape<Real>::forward_with_calls() {
   std::vector<Real> room = call_room();
   each_stretch(
       std::span<const Call<Real>>(calls_), ops_.size(),
@@ -368,11 +381,6 @@ void NaiveTape<Real>::forward() {
             .values([&](std::size_t i) { return one(operands[i]); },
                     [&](std::size_t j) { return one(record.out + static_cast<Id>(j)); });
       });
-  if (guards_.empty()) return;
-  if (const std::optional<std::size_t> k = departure()) {
-    const Guard& guard = guards_[*k];
-    other_path("forward", guard.file, guard.line, name_of_decider(decider(view(), guard.condition)), guard.outcome);
-  }
 }
 
 template <class Real>
@@ -419,7 +427,8 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   }
   if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
   std::vector<std::uint8_t> visit;
-  std::vector<Real> room = call_room(), contributions = call_room();
+  std::vector<Real> room, contributions;  // of calls
+  if (!calls_.empty()) room = call_room(), contributions = call_room();
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
   const OpRecord* end = ops_.end();
   if (!ops_.empty() && last < ops_.back().out)
@@ -432,19 +441,29 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
   for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
   const bool ieee = zero_rule_ == ZeroRule::ieee;
+  const std::uint8_t* const visits = visit.empty() ? nullptr : visit.data();
+  if (calls_.empty())
+    backend_->backward(
+        {ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1, ieee, visits});
+  else backward_with_calls(count, ieee, visits, room.data(), contributions);
+}
+
+template <class Real>
+void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
+                                          std::span<Real> contributions) {
   each_stretch_back(
       std::span<const Call<Real>>(calls_), count,
       [&](std::size_t first, std::size_t end) {
         backend_->backward({ops_.data() + first, end - first, operands_.data(), values_.data(), adjoints_.data(),
-                            scratch_.data(), 1, ieee, visit.empty() ? nullptr : visit.data() + first});
+                            scratch_.data(), 1, ieee, visits ? visits + first : nullptr});
       },
       [&](const Call<Real>& call) {
-        if (!visit.empty() && !visit[call.op]) return;
+        if (visits && !visits[call.op]) return;
         const OpRecord& record = ops_[call.op];
         const Id* const operands = operands_.data() + record.a;
         const auto one = [](auto& array, Id id) { return LaneSlot<Real>{array.data() + id, 1, 1, 1}; };
         const auto result = [&](std::size_t j) { return record.out + static_cast<Id>(j); };
-        RunningCall<Real>(*call.rule, 1, room.data())
+        RunningCall<Real>(*call.rule, 1, room)
             .adjoint(
                 ieee, [&](std::size_t i) { return one(values_, operands[i]); },
                 [&](std::size_t j) { return one(values_, result(j)); },

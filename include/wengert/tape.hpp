@@ -348,6 +348,9 @@ class WENGERT_API NaiveTape {
   template <class T>
   void make_room(detail::Array<T>& array, std::size_t extra);
   std::vector<Real> call_room() const;
+  void forward_with_calls();
+  void backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
+                           std::span<Real> contributions);
   Id append_record(Op op, std::uint32_t n, std::uint32_t outputs);
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const;
 

@@ -36,7 +36,7 @@ struct NonFinite {
     std::string name;  ///< its label, with scopes
     double value;      ///< in that sample
   };
-  std::size_t sample = 0;  ///< of the batch; 0 of a tape
+  std::size_t sample = 0;  ///< of the batch; Departure::every_sample for what there is once; 0 of a tape
   Id id = no_id;           ///< the variable
   std::string name;        ///< its label
   std::string op;          ///< what computes it; "input"
@@ -49,14 +49,16 @@ struct NonFinite {
   std::string through_op;      ///< what it computes
   double through_adjoint = 0;  ///< its adjoint
 
-  std::vector<Operand> operands;  ///< of `op`; of an adjoint those of `through_op`
+  std::vector<Operand> operands;  ///< of `op`; of an adjoint those of `through_op`; none of a sum over samples
 };
 
 /// Where a NaN or an infinity begins, if there is one.
 struct Diagnosis {
-  std::optional<NonFinite> value;  ///< the first in the first sample that has any, inputs included
-  std::optional<NonFinite>
-      adjoint;  ///< likewise, in the order of the reverse sweep, of what depends on a differentiated input
+  /// The first of what comes before all samples (parameters, and what follows from them alone), or in the first sample that
+  /// has any, inputs included, or of what follows from sums over the samples.
+  std::optional<NonFinite> value;
+  /// Likewise, in the order of the reverse sweep, of what depends on a differentiated input.
+  std::optional<NonFinite> adjoint;
 
   bool clean() const { return !value && !adjoint; }  ///< everything is finite
   /// A line for each.
@@ -65,7 +67,7 @@ struct Diagnosis {
 
 /// Evaluates every op of every sample, with all outputs seeded with 1; `parameters` are those when compiled where none are
 /// given. Takes the memory of the tape, times as many samples as go into a block, and several times the time of
-/// Replay::gradient. Throws bad_size (parameters), unsupported where the program sums over samples, out_of_memory.
+/// Replay::gradient. Throws bad_size (parameters), out_of_memory.
 template <class Real>
 WENGERT_API Diagnosis diagnose(const Program<Real>& program, std::size_t samples,
                                Samples<const std::type_identity_t<Real>> inputs,

@@ -84,6 +84,7 @@ Program<double> in_double(const Program<float>& program) {
 template <class Real>
 GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
                              Samples<const std::type_identity_t<Real>> inputs, double tolerance) {
+  need("inputs", samples, program.inputs(), inputs);
   const std::size_t n = program.inputs(), m = program.outputs(), d = program.differentiated();
   if (tolerance == 0) tolerance = sizeof(Real) == 8 ? 1e-6 : 1e-4;
   Replay<Real> ours(program);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <thread>
 
+#include "wengert/error.hpp"
+
 namespace wengert {
 
 namespace {
@@ -105,6 +107,14 @@ unsigned available_cores() {
   const auto limit = cgroup_core_limit(read_system_file);
   if (!limit || *limit >= cores) return cores;
   return std::max(static_cast<unsigned>(std::ceil(*limit)), 1u);
+}
+
+unsigned wanted_threads(unsigned option) {
+  constexpr unsigned most = 65536;
+  if (option > most)
+    throw Error(ErrorCode::unsupported,
+                std::to_string(option) + " threads; at most " + std::to_string(most) + ", and 0 stands for all cores");
+  return option != 0 ? option : available_cores();
 }
 
 std::optional<std::string> read_system_file(const std::string& path) {

@@ -20,6 +20,9 @@ unsigned affinity_cores();
 /// The smaller of both, a fraction of a core counting as one.
 unsigned available_cores();
 
+/// How many threads an option asks for, 0 being all cores. Throws unsupported for more than any system starts.
+unsigned wanted_threads(unsigned option);
+
 /// Reads a file of the system, for cgroup_core_limit.
 std::optional<std::string> read_system_file(const std::string& path);
 

@@ -28,13 +28,16 @@ constexpr std::size_t most_samples = std::size_t(1) << 14, most_numbers = std::s
 template <class Real>
 FunctionPaths<Real>::FunctionPaths(std::size_t inputs, Record record, const FunctionOptions& options)
     : inputs_(inputs), record_(std::move(record)), options_(options) {
+  if (inputs >= no_id)
+    throw Error(ErrorCode::out_of_ids, "a Function of " + std::to_string(inputs) + " inputs: a tape has at most " +
+                                           std::to_string(no_id - 1) + " variables");
   if (options_.most_paths == 0)
     throw Error(ErrorCode::bad_argument, "a Function that keeps no paths; FunctionOptions::most_paths is at least 1");
   ReplayOptions& replay = options_.replay;
   replay.report_departures = true;
-  if (replay.threads == 0) replay.threads = available_cores();
+  replay.threads = wanted_threads(replay.threads);
   if (replay.threads > 1 && !replay.parallel_for) {
-    pool_ = std::make_unique<WorkerPool>(replay.threads);
+    pool_.reset(new WorkerPool(replay.threads));
     replay.parallel_for = [pool = pool_.get()](std::size_t count, const WorkerPool::Body& body) {
       pool->run(count, body);
     };
@@ -53,11 +56,13 @@ FunctionStatistics FunctionPaths<Real>::statistics() const {
 template <class Real>
 void FunctionPaths<Real>::clear() {
   paths_.clear();
+  planted_ = true;
 }
 
 template <class Real>
 void FunctionPaths<Real>::prepare(std::size_t samples, Samples<const Real> inputs) {
   need("inputs", samples, inputs_, inputs);
+  if (!planted_) plant();
   if (samples != 0 && paths_.empty()) record(inputs, 0);
 }
 
@@ -139,10 +144,12 @@ void FunctionPaths<Real>::insert(Path& path) {
 /// Makes the tree anew, paths that serve many samples first: a sample of theirs needs fewest tries.
 template <class Real>
 void FunctionPaths<Real>::plant() {
+  planted_ = false;
   ++tree_;
   std::stable_sort(paths_.begin(), paths_.end(), [](const auto& a, const auto& b) { return a->served > b->served; });
   for (const auto& path : paths_) path->next.clear();
   for (std::size_t k = 1; k < paths_.size(); ++k) insert(*paths_[k]);
+  planted_ = true;
 }
 
 template <class Real>

@@ -78,12 +78,13 @@ class FunctionPaths {
   std::size_t inputs_, outputs_ = 0;
   Record record_;
   FunctionOptions options_;
-  std::unique_ptr<WorkerPool> pool_;
+  std::unique_ptr<WorkerPool, WorkerPool::End> pool_;
   std::vector<std::shared_ptr<Path>> paths_;  // the first is the root
   NaiveTape<Real> tape_;
   std::vector<Real> numbers_;  // of a group, one after another
   FunctionStatistics statistics_;
   std::uint64_t clock_ = 0, tree_ = 0;
+  bool planted_ = true;  // the tree is whole: planting it didn't fail for want of memory
 };
 
 }  // namespace wengert

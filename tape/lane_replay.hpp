@@ -1,5 +1,5 @@
 // A tape as recorded, replayed W evaluations at a time: what level v3 is. No passes, no plan: every variable has a slot
-// of W values and W adjoints, laid out [slot][W].
+// of W values and W adjoints, laid out [slot][W]. It doesn't look at guards: what records for it has none, or knows them to hold.
 #pragma once
 
 #include <algorithm>

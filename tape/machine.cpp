@@ -55,7 +55,7 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
       report_departures_(options.report_departures),
       budget_(options.budget),
-      departures_(options.threads ? options.threads : available_cores()),
+      departures_(wanted_threads(options.threads)),
       engine_(parse_engine(options.engine)) {
   const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
   vector_ = static_cast<std::size_t>(backend.lanes);

@@ -392,6 +392,7 @@ void NaiveTape<Real>::guard(Id condition, const char* file, std::uint32_t line) 
 template <class Real>
 void NaiveTape<Real>::guard(const Guard& guard) {
   check(guard.condition);
+  if (!guard.file) throw Error(ErrorCode::bad_argument, "a guard without the name of a file; \"\" is one");
   make_room(guards_, 1);
   guards_.push(guard);
 }

@@ -335,6 +335,7 @@ void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inpu
     jacobian_ = std::make_unique<Compressed>(
         compress_jacobian(program().jacobian_sparsity(), machine_->data().call_without_jvp.empty()));
   const Compressed& plan = *jacobian_;
+  if (!nonzeros.data) need("nonzeros", samples, plan.nonzeros(), nonzeros);
   const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
   if (plan.seeds == 0) values_if_wanted(samples, inputs, values);
   else if (plan.seeds_are_columns)
@@ -409,6 +410,7 @@ void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> input
   check_weights(program(), "sparse_hessian", weights);
   if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
   const Compressed& plan = *hessian_;
+  if (!nonzeros.data) need("nonzeros", samples, plan.nonzeros(), nonzeros);
   if (plan.seeds == 0) return vjp(samples, inputs, weights, values, gradients);
   second_order(
       samples, plan.seeds, inputs, weights, values, gradients, nonzeros,

@@ -27,7 +27,7 @@ enum class ErrorCode {
   too_many_paths,  ///< a Function needs more paths than it may keep
   no_root,         ///< Newton's method doesn't arrive at a root
   out_of_ids,      ///< a tape would need more than 2^32 - 2 variables
-  out_of_memory,   ///< memory or the budget is exhausted; the tape is as it was before the call
+  out_of_memory,   ///< memory or a budget is exhausted; small change that is missing is a std::bad_alloc instead
   bad_file,        ///< a file that is not what it should be
 };
 

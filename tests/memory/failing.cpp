@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/memory/allocations.hpp"
+#include "tests/needs.hpp"
 #include "tests/same_bits.hpp"
 #include "wengert/wengert.hpp"
 
@@ -294,6 +295,148 @@ BOOST_AUTO_TEST_CASE(replays) {
         const std::vector<double> now = run(replay);
         for (std::size_t k = 0; k < now.size(); ++k) BOOST_TEST_REQUIRE(same_bits(now[k], expected[k]), where);
       });
+}
+
+namespace {
+
+/// Numbers that calls write to: nothing of theirs is allocated by the call.
+struct Room {
+  double points[10] = {1, 2, 0.5, 3, -1, 0.25, 1.5, 2.5, 0, 1};
+  double values[10] = {}, more[20] = {}, most[20] = {};
+  std::vector<double> all() const {
+    std::vector<double> numbers(values, values + 10);
+    numbers.insert(numbers.end(), more, more + 20);
+    numbers.insert(numbers.end(), most, most + 20);
+    return numbers;
+  }
+};
+
+/// `act(object, room)` with each allocation failing; what it gives afterwards is what it always gives.
+template <class Make, class Act>
+void each_failure_of_results(const std::string& what, Make make, Act act) {
+  Room expected;
+  {
+    auto object = make();
+    act(object, expected);
+  }
+  static Room room;
+  each_failure(
+      what, make, [&](auto& object) { act(object, room); },
+      [&](auto& object, const std::string& where) {
+        room = Room();
+        act(object, room);
+        const std::vector<double> now = room.all(), then = expected.all();
+        for (std::size_t k = 0; k < now.size(); ++k) BOOST_TEST_REQUIRE(same_bits(now[k], then[k]), where);
+      });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(all_that_a_replay_gives) {
+  ReplayOptions options;
+  options.isa = "scalar";
+  options.report_departures = true;
+  const auto make = [&] { return Replay<double>(some_program(), options); };
+  each_failure_of_results("values", make,
+                          [](auto& replay, Room& r) { replay.values(5, rows(r.points, 2), rows(r.values, 1)); });
+  each_failure_of_results("jvp", make, [](auto& replay, Room& r) {
+    replay.jvp(5, rows(r.points, 2), rows(r.points, 2), {}, rows(r.values, 1));
+  });
+  each_failure_of_results("jacobian", make, [](auto& replay, Room& r) {
+    replay.jacobian(5, rows(r.points, 2), rows(r.values, 1), rows(r.more, 2));
+  });
+  each_failure_of_results("sparse_jacobian", make, [](auto& replay, Room& r) {
+    replay.sparse_jacobian(5, rows(r.points, 2), rows(r.values, 1), rows(r.more, 2));
+  });
+  each_failure_of_results("hvp", make, [](auto& replay, Room& r) {
+    replay.hvp(5, rows(r.points, 2), rows(r.points, 2), {}, rows(r.values, 2), rows(r.more, 2));
+  });
+  each_failure_of_results("hessian", make, [](auto& replay, Room& r) {
+    replay.hessian(5, rows(r.points, 2), {}, rows(r.values, 2), rows(r.more, 4));
+  });
+  each_failure_of_results("sparse_hessian", make, [](auto& replay, Room& r) {
+    replay.sparse_hessian(5, rows(r.points, 2), {}, rows(r.values, 2), rows(r.more, 4));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sums_over_samples) {
+  static const Program<double> program = [] {
+    NaiveTape<double> tape;
+    const Id p = tape.parameter(2), x = tape.input(1), y = tape.input(1);
+    return compile(tape, tape.square(tape.sum_samples(tape.sin(tape.mul(p, tape.sub(x, y))))));
+  }();
+  const auto results = [](Replay<double>& replay, Room& r) {
+    const double parameter = 0.5;
+    replay.set_parameters(std::span(&parameter, 1));
+    replay.gradient(5, rows(r.points, 2), {}, rows(r.values, 2));
+    r.more[0] = replay.uniform_outputs()[0];
+    r.more[1] = replay.parameter_gradients()[0];
+  };
+  each_failure_of_results(
+      "sums", [] { return Replay<double>(program); }, results);
+  each_failure(
+      "diagnose of sums", [] { return 0; },
+      [](int) {
+        const double points[4] = {1, 2, 3, 4};
+        diagnose(program, 2, rows(points, 2));
+      },
+      [](int, const std::string&) {});
+}
+
+BOOST_AUTO_TEST_CASE(machine_code, *needs(Isa::avx512)) {
+  ReplayOptions options;
+  options.engine = "native";
+  options.report_departures = true;
+  const auto make = [&] { return Replay<double>(some_program(), options); };
+  each_failure_of_results("native", make, [](auto& replay, Room& r) {
+    replay.gradient(5, rows(r.points, 2), rows(r.values, 1), rows(r.more, 2));
+    replay.values(1, rows(r.points, 2), rows(r.values, 1));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(functions) {
+  const auto make = [] {
+    FunctionOptions options;
+    options.replay.isa = "scalar";
+    options.most_paths = 2;  // so that paths are forgotten, and the tree is made anew
+    return Function<double>(
+        2,
+        [](std::span<const Var<double>> x) {
+          if (x[0] < 0.25) return x[0] * x[1];
+          return x[1] < 2.75 ? exp(x[0]) * x[1] : x[0] - x[1];
+        },
+        options);
+  };
+  each_failure_of_results("Function", make, [](auto& f, Room& r) {
+    f.vjp(5, rows(r.points, 2), {}, rows(r.values, 1), rows(r.more, 2));
+    f.hessian(5, rows(r.points, 2), {}, {}, rows(r.most, 4));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(loops) {
+  TimeLoopOptions loop;
+  loop.function.replay.isa = "scalar";
+  loop.most_bytes = 1000;  // several levels
+  each_failure_of_results(
+      "TimeLoop",
+      [&] {
+        return TimeLoop<double>(
+            1, 1, [](std::span<const Var<double>> x) { return x[0] + 0.125 * x[1] * sin(x[0]); }, loop);
+      },
+      [](auto& steps, Room& r) {
+        steps.vjp(5, 20, rows(r.points, 2), rows(r.points, 1), rows(r.values, 1), rows(r.more, 2));
+        steps.values(5, 20, rows(r.points, 2), rows(r.most, 1));
+      });
+}
+
+BOOST_AUTO_TEST_CASE(programs_are_shared_and_looked_at) {
+  each_failure(
+      "sparsity", [] { return 0; }, [](int) { (void)some_program().hessian_sparsity(); },
+      [](int, const std::string&) {});
+  each_failure(
+      "describe", [] { return 0; }, [](int) { (void)some_program().describe(); }, [](int, const std::string&) {});
+  each_failure(
+      "guard", [] { return 0; }, [](int) { (void)some_program().guard(0); }, [](int, const std::string&) {});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

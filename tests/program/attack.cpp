@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -155,6 +156,16 @@ BOOST_AUTO_TEST_CASE(processes_that_are_forked_off) {
   const Problem problem;
   auto replay = std::make_unique<Replay<double>>(problem.program, with_threads(3));
   const std::vector<double> expected = problem.run(*replay);
+  FunctionOptions options;
+  options.replay.threads = 3;
+  const auto code_of_function = [](std::span<const Var<double>> x) { return x[0] < 0 ? exp(x[0]) : x[0] * x[1]; };
+  auto function = std::make_unique<Function<double>>(2, code_of_function, options);
+  const auto values_of = [&](Function<double>& f) {
+    std::vector<double> values(samples);
+    f.values(samples, rows(problem.points.data(), 2), rows(values.data(), 1));
+    return values;
+  };
+  const std::vector<double> of_function = values_of(*function);
   const pid_t child = fork();
   BOOST_REQUIRE(child >= 0);
   if (child == 0) {
@@ -162,15 +173,70 @@ BOOST_AUTO_TEST_CASE(processes_that_are_forked_off) {
     int code = 0;
     if (!same(problem.run(*replay), expected)) code = 1;  // without the threads, which are the parent's
     replay.reset();
+    if (!same(values_of(*function), of_function)) code = 3;
+    function.reset();
     Replay<double> own(problem.program, with_threads(3));  // with threads of this process
     if (!same(problem.run(own), expected)) code = 2;
-    _exit(code);
+    // Pools of the parent's threads are let go on purpose: another program has no leaks that valgrind would find.
+    execl("/bin/sh", "sh", "-c", ("exit " + std::to_string(code)).c_str(), nullptr);
+    _exit(9);
   }
   int status = -1;
   BOOST_REQUIRE(waitpid(child, &status, 0) == child);
   BOOST_TEST(WIFEXITED(status));
   BOOST_TEST(WEXITSTATUS(status) == 0);
   BOOST_TEST(same(problem.run(*replay), expected));
+  BOOST_TEST(same(values_of(*function), of_function));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_out_of_all_bounds) {
+  const Problem problem;
+  const auto refused = [](ErrorCode code, auto&& call) {
+    BOOST_CHECK_EXCEPTION(call(), Error, [&](const Error& error) { return error.code() == code; });
+  };
+  const auto code = [](std::span<const Var<double>> x) { return x[0]; };
+  constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+  refused(ErrorCode::unsupported, [&] { Replay<double>(problem.program, with_threads(4'000'000'000)); });
+  refused(ErrorCode::unsupported, [&] {
+    FunctionOptions options;
+    options.replay.threads = 4'000'000'000;
+    Function<double>(1, code, options);
+  });
+  refused(ErrorCode::out_of_ids, [&] { Function<double>(huge, code); });
+  NaiveTape<double> tape;
+  tape.input(1);
+  for (const std::size_t much : {huge, huge / 8, std::size_t(1) << 60})
+    for (int which = 0; which < 3; ++which)
+      BOOST_CHECK_EXCEPTION(
+          tape.reserve(which == 0 ? much : 0, which == 1 ? much : 0, which == 2 ? much : 0), Error,
+          [](const Error& e) { return e.code() == ErrorCode::out_of_ids || e.code() == ErrorCode::out_of_memory; });
+  refused(ErrorCode::bad_argument, [&] { tape.guard(0, nullptr); });
+  BOOST_TEST(tape.statistics().guards == 0u);
+  // As many lanes as there are numbers: a block is no larger than its batch.
+  ReplayOptions options;
+  options.isa = "scalar";
+  options.lanes = huge - 15;
+  Replay<double> wide(problem.program, options);
+  Replay<double> plain(problem.program);
+  BOOST_TEST(same(problem.run(wide), problem.run(plain)));
+  double jacobian[4] = {};
+  wide.jacobian(2, rows(problem.points.data(), 2), {}, rows(jacobian, 2));
+  wide.hessian(1, rows(problem.points.data(), 2), {}, {}, rows(jacobian, 4));
+}
+
+BOOST_AUTO_TEST_CASE(strides_of_any_kind) {
+  const Problem problem;
+  Replay<double> replay(problem.program);
+  const std::vector<double> expected = problem.run(replay);
+  // From the end to the beginning.
+  std::vector<double> values(samples);
+  const Samples<const double> backwards{problem.points.data() + 2 * (samples - 1), -2, 1};
+  replay.values(samples, backwards, {values.data() + samples - 1, -1, 1});
+  BOOST_TEST(same(values, std::vector<double>(expected.begin(), expected.begin() + samples)));
+  // One point for all; all results in one place.
+  double one = 0;
+  replay.values(samples, {problem.points.data(), 0, 1}, {&one, 0, 0});
+  BOOST_TEST(same_bits(one, expected[0]));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -47,6 +47,14 @@ BOOST_AUTO_TEST_CASE(replay) {
   refuses("hessians", [&] { one.hessian(1, at, to, to, none); });
   refuses("inputs", [&] { one.sparse_hessian(1, nothing, to, to, to); });
 
+  refuses("nonzeros", [&] { three.sparse_jacobian(1, at, to, none); });
+  refuses("nonzeros", [&] { one.sparse_hessian(1, at, to, to, none); });
+  refuses("inputs", [&] { diagnose(one.program(), 1, nothing); });
+  refuses("inputs", [&] { check_gradient(one.program(), 1, nothing); });
+  Replay<double> native(one.program(), {.engine = "native"});
+  native.gradient(1, at, to, to);
+  refuses("inputs", [&] { native.gradient(1, nothing, to, to); });
+
   one.values(0, nothing, none);  // no samples, nothing is missing
   NaiveTape<double> constant;
   Replay<double> no_inputs(compile(constant, constant.constant(3)));

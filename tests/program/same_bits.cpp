@@ -4,10 +4,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/dispatch.hpp"
+#include "tests/graphs.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/same_bits.hpp"
-#include "tests/soak.hpp"
 #include "wengert/replay.hpp"
 
 namespace wengert::test {
@@ -141,8 +141,8 @@ void random_graphs(std::size_t count, double custom = 0) {
 
 BOOST_AUTO_TEST_SUITE(same_bits_as_eager)
 
-BOOST_AUTO_TEST_CASE(random_graphs_f64, *uses_threads()) { random_graphs<double>(soak(2000)); }
-BOOST_AUTO_TEST_CASE(random_graphs_f32, *uses_threads()) { random_graphs<float>(soak(2000)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f64, *uses_threads()) { random_graphs<double>(soak_graphs(2000)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32, *uses_threads()) { random_graphs<float>(soak_graphs(2000)); }
 BOOST_AUTO_TEST_CASE(custom_ops_f64, *uses_threads()) { random_graphs<double>(soak(1000), 0.2); }
 BOOST_AUTO_TEST_CASE(custom_ops_f32, *uses_threads()) { random_graphs<float>(soak(1000), 0.2); }
 

@@ -6,9 +6,9 @@
 
 #include "tape/lane_replay.hpp"
 #include "tests/backends.hpp"
+#include "tests/graphs.hpp"
 #include "tests/op_batch.hpp"
 #include "tests/program/random_tape.hpp"
-#include "tests/soak.hpp"
 
 using namespace wengert;
 using namespace wengert::test;
@@ -176,8 +176,8 @@ void check_graphs(std::size_t count, double custom = 0) {
 
 BOOST_AUTO_TEST_SUITE(same_bits_suite)
 
-BOOST_AUTO_TEST_CASE(random_graphs_f64) { check_graphs<double>(soak(5000)); }
-BOOST_AUTO_TEST_CASE(random_graphs_f32) { check_graphs<float>(soak(5000)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f64) { check_graphs<double>(soak_graphs(5000)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32) { check_graphs<float>(soak_graphs(5000)); }
 BOOST_AUTO_TEST_CASE(custom_ops_f64) { check_graphs<double>(soak(500), 0.2); }
 BOOST_AUTO_TEST_CASE(custom_ops_f32) { check_graphs<float>(soak(500), 0.2); }
 

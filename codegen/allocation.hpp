@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "codegen/assemble.hpp"
@@ -71,7 +70,7 @@ class Allocation {
   /// For each operand of live nodes, the next use of its value after that one.
   void find_uses() {
     const std::size_t n = nodes_.size();
-    next_ = std::make_unique_for_overwrite<std::uint32_t[]>(3 * n);
+    next_.resize(3 * n);
     state_.resize(n);
     for (Value v = static_cast<Value>(n); v-- > 0;) {
       if (!live(v)) continue;
@@ -281,7 +280,7 @@ class Allocation {
   }
 
   const Graph& graph_;
-  const std::vector<Node>& nodes_;
+  const LargeVector<Node>& nodes_;
   const bool f64_;
   const std::uint8_t wide_, packed_;
   const int lanes_;
@@ -289,8 +288,8 @@ class Allocation {
   const bool point_;
   Encoder out_;
   std::vector<std::uint8_t> pool_;
-  std::unique_ptr<std::uint32_t[]> next_;  // [node][operand]
-  std::vector<State> state_;
+  LargeVector<std::uint32_t> next_;  // [node][operand]
+  LargeVector<State> state_;
   Registers vectors_in_{0xffffffffu};
   Registers masks_{0xfcu};  // 0 means no mask, 1 is `good`
   std::int32_t slots_ = 0;

@@ -50,8 +50,7 @@ class Assembler : Allocation {
     out_.patch(to_failure, static_cast<std::int32_t>(out_.size() - to_failure - 4));
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
-    const std::size_t size = out_.size();
-    return {out_.release(), size, std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
+    return {out_.release(), std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
   }
 
  private:

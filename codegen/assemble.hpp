@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "codegen/graph.hpp"
@@ -28,12 +26,9 @@ using Function = int (*)(void* const* pointers_or_numbers, const void* uniforms,
                          std::size_t rounds);
 
 struct Assembly {
-  std::unique_ptr<std::uint8_t[]> bytes;  ///< of the code
-  std::size_t code_size = 0;
+  LargeVector<std::uint8_t> code;
   std::vector<std::uint8_t> pool;  ///< constants and tables, on a cache line
   std::size_t spill_bytes = 0;
-
-  std::span<const std::uint8_t> code() const { return {bytes.get(), code_size}; }
 };
 
 /// What `pool`, `spills` and a point's numbers point past the beginning of their memory by, so that short offsets reach

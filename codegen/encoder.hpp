@@ -3,13 +3,13 @@
 // Layouts: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, sections 2.3 (VEX) and 2.7 (EVEX).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <utility>
+
+#include "codegen/large_vector.hpp"
 
 namespace wengert::codegen {
 
@@ -61,21 +61,19 @@ class Encoder {
   explicit Encoder(std::size_t real_bytes, std::size_t vector_bytes = 64)
       : real_bytes_(static_cast<std::int32_t>(real_bytes)), vector_bytes_(static_cast<std::int32_t>(vector_bytes)) {}
 
-  std::span<const std::uint8_t> bytes() const { return {bytes_.get(), size_}; }
-  /// Their memory, which the encoder has no more.
-  std::unique_ptr<std::uint8_t[]> release() { return std::move(bytes_); }
+  std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  /// They alone, which the encoder has no more.
+  LargeVector<std::uint8_t> release() {
+    bytes_.resize(size_);
+    return std::move(bytes_);
+  }
   std::size_t size() const { return size_; }
 
   /// Makes room for what is emitted until the next call, at most `most_bytes`.
   void make_room() {
-    if (room_ < size_ + most_bytes) reserve(2 * size_ + 4096);
+    if (bytes_.size() < size_ + most_bytes) reserve(2 * size_ + 4096);
   }
-  void reserve(std::size_t room) {
-    auto larger = std::make_unique_for_overwrite<std::uint8_t[]>(room);
-    std::copy_n(bytes_.get(), size_, larger.get());
-    bytes_ = std::move(larger);
-    room_ = room;
-  }
+  void reserve(std::size_t room) { bytes_.resize(room); }
   static constexpr std::size_t most_bytes = 1024;
 
   void byte(unsigned b) { bytes_[size_++] = static_cast<std::uint8_t>(b); }
@@ -167,8 +165,8 @@ class Encoder {
   }
 
   std::int32_t real_bytes_, vector_bytes_;
-  std::unique_ptr<std::uint8_t[]> bytes_;
-  std::size_t room_ = 0, size_ = 0;
+  LargeVector<std::uint8_t> bytes_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace wengert::codegen

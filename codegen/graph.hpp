@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "codegen/large_vector.hpp"
+
 namespace wengert::codegen {
 
 using Value = std::uint32_t;
@@ -107,7 +109,7 @@ class Graph {
 
   Chain chain() const { return chain_; }
   std::size_t real_bytes() const { return real_bytes_; }
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const LargeVector<Node>& nodes() const { return nodes_; }
   /// Tables of 16 numbers, by number.
   const std::vector<const void*>& tables() const { return tables_; }
 
@@ -159,8 +161,8 @@ class Graph {
   std::size_t real_bytes_;
   Chain chain_;
   bool complete_ = true;
-  std::vector<Node> nodes_;
-  std::vector<Value> second_;  // of each node, the second vector's
+  LargeVector<Node> nodes_;
+  LargeVector<Value> second_;  // of each node, the second vector's
   Value repeated_ = 0;         // nodes that have one
   std::vector<const void*> tables_;
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing

@@ -51,12 +51,12 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient,
   const codegen::Assembly assembly = codegen::assemble(graph, shape);
   const std::size_t pool =
       std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real))));
-  if (assembly.code_size + pool > most_bytes) {
-    why_not_ = std::to_string(assembly.code_size + pool) + " bytes of machine code are more than the budget leaves";
+  if (assembly.code.size() + pool > most_bytes) {
+    why_not_ = std::to_string(assembly.code.size() + pool) + " bytes of machine code are more than the budget leaves";
     return;
   }
   pool_.reserve(pool);
-  memory_ = codegen::ExecutableMemory(assembly.code());
+  memory_ = codegen::ExecutableMemory(assembly.code);
   if (!memory_) {
     why_not_ = "the system gives no executable memory";
     return;

@@ -51,8 +51,8 @@ class Compilation {
 
   std::shared_ptr<const ProgramData<Real>> run() {
     std::vector<Id> roots(outputs_.begin(), outputs_.end());
-    for (const Id count : {guards_.samples, guards_.batch})
-      if (count != no_id) roots.push_back(count);
+    for (Id id : checked()) roots.push_back(id);
+    if (guards_.batch != no_id) roots.push_back(guards_.batch);
     s_ = simplify(tape_, std::span<const Id>(roots), std::span<const Id>(differentiated_));
     backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_));
     values_ = backward_.values;
@@ -102,7 +102,7 @@ class Compilation {
     for (Id id : outputs_)
       if (!s_.uniform(id)) pinned.push_back(s_.same[id]);
     for (const OpRecord* sum : sums_) pinned.push_back(s_.same[sum->a]);
-    if (guards_.samples != no_id) pinned.push_back(s_.same[guards_.samples]);
+    for (Id id : checked()) pinned.push_back(s_.same[id]);
     for (ValueId value : pinned) read[value] = 1;
     const auto kept = [&](ValueId value) { return keep && value < variables && s_.is(value, Simplified::kept); };
 
@@ -129,7 +129,14 @@ class Compilation {
     for (Id id : outputs_)
       if (!s_.uniform(id)) layout.outputs.push_back(slots[s_.same[id]]);
     for (const OpRecord* sum : sums_) layout.terms.push_back(slots[s_.same[sum->a]]);
-    if (guards_.samples != no_id) layout.passed = slots[s_.same[guards_.samples]];
+    if (const GuardCheck& check = guards_.samples; check.sum != no_id) {
+      layout.guards.sum = slots[s_.same[check.sum]];
+      layout.guards.wanted = static_cast<Real>(check.wanted);
+      for (std::size_t k = 0; k < check.conditions.size(); ++k) {
+        layout.guards.conditions.push_back(slots[s_.same[check.conditions[k]]]);
+        layout.guards.outcomes.push_back(guards_.guards[k].outcome);
+      }
+    }
     layout.kept = slots.kept();
     layout.slots = slots.count();
     return code;
@@ -167,6 +174,8 @@ class Compilation {
     const std::size_t variables = s_.flags.size();
     layout.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
     slots.keep(backward_.waste);
+    if (guards_.batch != no_id && s_.is(s_.same[guards_.batch], Simplified::constant))
+      keep_constant(s_.same[guards_.batch]);
     for (Id id : tape_.parameters) {
       layout.inputs.push_back(slots.keep(id));
       uniform.initial.push_back(tape_.values[id]);
@@ -196,11 +205,18 @@ class Compilation {
       layout.outputs.push_back(slots[s_.same[outputs_[k]]]);
       uniform.seeds.push_back(backward_.seeds[k] == no_value ? no_slot : slots[backward_.seeds[k]]);
     }
-    if (guards_.batch != no_id) layout.passed = slots[s_.same[guards_.batch]];
+    if (guards_.batch != no_id) layout.guards.sum = slots[s_.same[guards_.batch]];
     for (const Backward::Crossing& sum : backward_.sums) uniform.sum_adjoints.push_back(slots[sum.from]);
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
       if (s_.uniform(differentiated_[k]))
         uniform.gradients.push_back(backward_.gradients[k] == no_value ? no_slot : slots[backward_.gradients[k]]);
+  }
+
+  /// What tells how the samples' guards came out.
+  std::vector<Id> checked() const {
+    std::vector<Id> all = guards_.samples.conditions;
+    if (guards_.samples.sum != no_id) all.push_back(guards_.samples.sum);
+    return all;
   }
 
   void finish() {

@@ -29,12 +29,21 @@ inline constexpr ValueId no_value = 0xffffffffu;
 /// When a value is computed: once before all samples, for each sample, or once after all samples.
 enum class Phase { prologue, body, epilogue };
 
-/// Guards, in the order recorded: first those that differ between samples, then those that are the same for the batch. Of
-/// each kind a variable that counts how many come out as recorded before the first that doesn't; `no_id` where there are none.
+/// Variables that tell how the guards of samples came out: `sum` is `wanted` just if all came out as recorded. Of few guards the
+/// conditions tell which didn't; without them the sum is how many did before the first that didn't.
+struct GuardCheck {
+  Id sum = no_id;  ///< where there are no guards
+  std::uint32_t wanted = 0;
+  std::vector<Id> conditions;
+};
+
+/// Guards, in the order recorded: first those that differ between samples, then those that are the same for the batch, which are
+/// counted.
 struct GuardCounts {
   std::vector<Guard> guards;
   std::size_t of_samples = 0;
-  Id samples = no_id, batch = no_id;
+  GuardCheck samples;
+  Id batch = no_id;        ///< a count; no_id where there are none
   std::size_t ops = 0;     ///< that count, the last ones of the tape
   Id first_op_id = no_id;  ///< ids from here on are theirs
 };

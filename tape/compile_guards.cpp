@@ -1,5 +1,6 @@
 // Guards as ops: how many of them, in the order recorded, came out as recorded before the first that didn't. So the passes
 // and the kernels know nothing of guards, and the first one that failed is a number that any backend computes.
+#include <algorithm>
 #include <string>
 
 #include "tape/compile.hpp"
@@ -37,6 +38,9 @@ bool is_truth(const TapeView<Real>& tape, Id id) {
   return !slope;
 }
 
+/// Guards of samples whose conditions are kept to the end of a block: they take a slot each.
+constexpr std::size_t most_conditions = 16;
+
 /// 1 for each guard up to the first that comes out otherwise, then 0: their sum. `no_id` where there are none.
 template <class Real>
 Id passed(NaiveTape<Real>& tape, const std::vector<Guard>& guards) {
@@ -52,6 +56,22 @@ Id passed(NaiveTape<Real>& tape, const std::vector<Guard>& guards) {
     passes.push_back(so_far);
   }
   return tape.sum(passes);
+}
+
+/// Of conditions that are 1 or 0: those that came out true minus those that came out false.
+template <class Real>
+GuardCheck sum_of(NaiveTape<Real>& tape, const std::vector<Guard>& guards) {
+  GuardCheck check;
+  std::vector<Id> of[2];
+  for (const Guard& guard : guards) {
+    check.conditions.push_back(guard.condition);
+    of[guard.outcome].push_back(guard.condition);
+  }
+  const auto sum = [&](const std::vector<Id>& ids) { return ids.size() == 1 ? ids[0] : tape.sum(ids); };
+  check.wanted = static_cast<std::uint32_t>(of[1].size());
+  if (!of[1].empty()) check.sum = sum(of[1]);
+  if (!of[0].empty()) check.sum = of[1].empty() ? sum(of[0]) : tape.sub(check.sum, sum(of[0]));
+  return check;
 }
 
 }  // namespace
@@ -73,7 +93,11 @@ GuardCounts lower_guards(NaiveTape<Real>& tape) {
     (uniform && !varying[guard.condition] ? of_batch : of_samples).push_back(guard);
   GuardCounts counts;
   counts.first_op_id = static_cast<Id>(tape.size());
-  counts.samples = passed(tape, of_samples);
+  const bool kept = of_samples.size() <= most_conditions &&
+                    std::all_of(of_samples.begin(), of_samples.end(),
+                                [&](const Guard& guard) { return is_truth(view, guard.condition); });
+  if (kept) counts.samples = sum_of(tape, of_samples);
+  else counts.samples = {passed(tape, of_samples), static_cast<std::uint32_t>(of_samples.size()), {}};
   counts.batch = passed(tape, of_batch);
   counts.ops = tape.view().ops.size() - ops;
   counts.of_samples = of_samples.size();

@@ -8,12 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "tape/program.hpp"
 #include "tape/transfer.hpp"
 #include "wengert/replay.hpp"
 
 namespace wengert {
 
-/// Whether n numbers are `value`, which is no zero: by their bits, in steps that a compiler makes vectors of.
+/// Whether n numbers are `value`: by their bits, in steps that a compiler makes vectors of.
 template <class Real>
 bool all_are(Real value, const Real* p, std::size_t n) {
   using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
@@ -39,17 +40,21 @@ class Departures {
   }
   void add(Departure departure) { all_.push_back(departure); }
 
-  /// Looks at a block: `passed` counts the guards before the first that failed, of `guards`. Workers may call it at a time.
-  template <class Real>
-  void look(std::size_t worker, const LaneRange& lanes, LaneSlot<Real> passed, std::size_t guards) {
-    const Real all = static_cast<Real>(guards);
+  /// Looks at a block: `slot_of(slot)` are the lanes of one. Workers may call it at a time.
+  template <class Real, class SlotOf>
+  void look(std::size_t worker, const LaneRange& lanes, const plan::Check<Real>& guards, const SlotOf& slot_of) {
+    const LaneSlot<Real> sum = slot_of(guards.sum);
     bool stay = true;
-    passed.each_piece(lanes.count,
-                      [&](std::size_t, const Real* p, std::size_t n) { stay = stay && all_are(all, p, n); });
+    sum.each_piece(lanes.count,
+                   [&](std::size_t, const Real* p, std::size_t n) { stay = stay && all_are(guards.wanted, p, n); });
     if (stay) return;
-    for (std::size_t e = 0; e < lanes.count; ++e)
-      if (passed[e] != all && lanes.seed(e) == 0)
-        of_worker_[worker].push_back({lanes.sample(e), static_cast<std::size_t>(passed[e])});
+    for (std::size_t e = 0; e < lanes.count; ++e) {
+      if (sum[e] == guards.wanted || lanes.seed(e) != 0) continue;
+      std::size_t failed = guards.conditions.empty() ? static_cast<std::size_t>(sum[e]) : 0;
+      if (!guards.conditions.empty())
+        while ((slot_of(guards.conditions[failed])[e] != 0) == (guards.outcomes[failed] != 0)) ++failed;
+      of_worker_[worker].push_back({lanes.sample(e), failed});
+    }
   }
 
   /// Those of all workers, by sample.

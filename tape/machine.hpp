@@ -76,8 +76,8 @@ class Machine {
     };
     void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout) const {
       code.run(*workspace_, lanes.count, ieee_);
-      if (layout.passed != plan::no_slot)
-        departures_->look(worker, lanes, slot(layout.passed), data_->guards_of_samples);
+      if (layout.guards.sum != plan::no_slot)
+        departures_->look(worker, lanes, layout.guards, [&](plan::Slot s) { return slot(s); });
     }
 
     const plan::ProgramData<Real>* data_;

@@ -39,7 +39,7 @@ class NativeLowering {
     for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
       results.push_back({layout_.outputs[k], pointers_.outputs + k, Result::value});
     for (std::size_t k = 0; k < terms; ++k) results.push_back({layout_.terms[k], pointers_.sums + k, Result::value});
-    if (layout_.passed != no_slot) results.push_back({layout_.passed, 0, Result::guards_passed});
+    if (layout_.guards.sum != no_slot) results.push_back({layout_.guards.sum, 0, Result::guards});
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
 
@@ -74,13 +74,13 @@ class NativeLowering {
   struct Result {
     Slot slot;
     std::size_t pointer;
-    enum Kind { value, derivative, total, guards_passed } kind;
+    enum Kind { value, derivative, total, guards } kind;
   };
   void put(const Result& result, Version version) {
     Value x = values_[version];
-    if (result.kind == Result::guards_passed) {  // whoever leaves the recorded path is the interpreter's to report
-      const Value all = graph_.constant(static_cast<double>(data_.guards_of_samples));
-      return graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, all));
+    if (result.kind == Result::guards) {  // whoever leaves the recorded path is the interpreter's to report
+      const Value wanted = graph_.constant(static_cast<double>(layout_.guards.wanted));
+      return graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, wanted));
     }
     if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
     graph_.output(x, static_cast<std::uint32_t>(result.pointer), 0);

@@ -49,6 +49,16 @@ struct Import {
   Slot slot, uniform;
 };
 
+/// What tells how guards came out: the sum is `wanted` just if all came out as recorded. The conditions tell which didn't; without
+/// them the sum is how many did before the first that didn't.
+template <class Real>
+struct Check {
+  Slot sum = no_slot;  ///< where there are none
+  Real wanted = 0;
+  std::vector<Slot> conditions;
+  std::vector<std::uint8_t> outcomes;  ///< of the conditions
+};
+
 /// Everything that one kind of evaluation needs. Slots: first constants and values that a backward sweep reads, then
 /// `working` ones that are written again and again.
 template <class Real>
@@ -59,7 +69,7 @@ struct Layout {
   std::vector<Slot> inputs;   ///< per input that isn't a parameter; no_slot where nothing depends on it
   std::vector<Slot> outputs;  ///< per output that isn't uniform
   std::vector<Slot> terms;    ///< of the sums over samples
-  Slot passed = no_slot;      ///< how many guards come out as recorded before the first that doesn't
+  Check<Real> guards;
 };
 
 /// What is computed once per batch, one lane wide, before the samples and after them.

@@ -34,7 +34,7 @@ class UniformSide {
 
   /// How many of the batch's guards come out as recorded before the first that doesn't; all, where none is checked.
   std::size_t passed(std::size_t all) const {
-    return part_.layout.passed == plan::no_slot ? all : static_cast<std::size_t>(at(part_.layout.passed));
+    return part_.layout.guards.sum == plan::no_slot ? all : static_cast<std::size_t>(at(part_.layout.guards.sum));
   }
 
   std::span<const Real> outputs() const { return outputs_; }

@@ -234,6 +234,72 @@ BOOST_AUTO_TEST_CASE(thousands_of_them) {
   BOOST_TEST(replay.departures()[0].guard == tape.departure().value());
 }
 
+BOOST_AUTO_TEST_CASE(summed_or_counted) {
+  // Conditions of few are summed, many are counted. Every third is no comparison, if so asked.
+  for (const bool numbers : {false, true})
+    for (const std::size_t count : {1, 2, 3, 15, 16, 17, 40}) {
+      NaiveTape<double> tape;
+      const Id x = tape.input(-1);
+      for (std::size_t k = 0; k < count; ++k) {
+        const double bound = static_cast<double>(count - k);  // the last is the first to fail
+        const Id one = tape.constant(bound);
+        const Id condition = numbers && k % 3 == 2 ? tape.relu(tape.sub(x, one))  // 0 up to the bound
+                             : k % 2 == 0          ? tape.le(x, one)
+                                                   : tape.gt(x, one);
+        tape.guard({condition, tape.value(condition) != 0, static_cast<std::uint32_t>(k), "here"});
+      }
+      const Program<double> program = compile(tape, x);
+      const bool direct = count <= 16 && !(numbers && count >= 3);
+      BOOST_TEST(program.statistics().forward_instructions <= (direct ? count + 4 : 4 * count));
+      for (const char* const engine : {"interpreter", "native"}) {
+        ReplayOptions options;
+        options.report_departures = true;
+        options.engine = engine;
+        Replay<double> replay(program, options);
+        std::vector<double> at(67), values(67), expected;
+        for (std::size_t e = 0; e < at.size(); ++e) at[e] = static_cast<double>(e) - 3.5;
+        for (const bool again : {false, true}) {
+          if (again) replay.gradient(at.size(), rows(at.data(), 1), {}, rows(values.data(), 1));
+          else replay.values(at.size(), rows(at.data(), 1), rows(values.data(), 1));
+          std::size_t next = 0;
+          for (std::size_t e = 0; e < at.size(); ++e) {
+            std::optional<std::size_t> guard;
+            for (std::size_t k = 0; k < count && !guard; ++k)
+              if (at[e] > static_cast<double>(count - k)) guard = k;
+            if (!guard) continue;
+            BOOST_TEST_REQUIRE(next < replay.departures().size());
+            BOOST_TEST(replay.departures()[next].sample == e);
+            BOOST_TEST(replay.departures()[next].guard == *guard);
+            ++next;
+          }
+          BOOST_TEST(next == replay.departures().size());
+        }
+        if (count < 10) BOOST_TEST(!replay.departures().empty());
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(of_constants) {
+  // What never changes, said to have been otherwise: nobody stays on the path.
+  for (const bool with_parameter : {false, true}) {
+    NaiveTape<double> tape;
+    const Id x = tape.input(1), one = tape.constant(1), never = tape.lt(one, one);
+    const Id f = with_parameter ? tape.mul(x, tape.parameter(2)) : x;
+    tape.guard({never, false, 1, "here"});
+    Replay<double> stays(compile(tape, f), {.report_departures = true});
+    tape.guard({never, true, 2, "here"});
+    Replay<double> leaves(compile(tape, f), {.report_departures = true});
+    const double at[3] = {1, 2, 3};
+    double values[3];
+    stays.values(3, rows(at, 1), rows(values, 1));
+    BOOST_TEST(stays.departures().empty());
+    leaves.values(3, rows(at, 1), rows(values, 1));
+    BOOST_TEST_REQUIRE(leaves.departures().size() == (with_parameter ? 1u : 3u));
+    BOOST_TEST(leaves.departures()[0].sample == (with_parameter ? Departure::every_sample : 0u));
+    BOOST_TEST(leaves.program().guard(leaves.departures()[0].guard).line == 2u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(of_parameters_and_sums) {
   NaiveTape<double> tape;
   const V scale = parameter(tape, 2), x = input(tape, 1);

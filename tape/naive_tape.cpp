@@ -1,17 +1,12 @@
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "kernels/dispatch.hpp"
 #include "tape/calls.hpp"
-#include "tape/guards.hpp"
 #include "tape/records.hpp"
-#include "tape/visit.hpp"
 #include "wengert/tape.hpp"
 
 namespace wengert {
@@ -57,54 +52,6 @@ void no_room(std::size_t count, std::size_t size) {
   fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(count) + " elements of " +
                                      std::to_string(size) +
                                      " bytes, which can't be had; the tape is as it was before the call");
-}
-
-#ifdef WENGERT_CHECKED
-namespace {
-std::mutex lifetimes_lock;
-Lifetime* lifetimes = nullptr;
-}  // namespace
-
-Lifetime::Lifetime() noexcept {
-  const std::lock_guard lock(lifetimes_lock);
-  next_ = std::exchange(lifetimes, this);
-  if (next_) next_->previous_ = this;
-}
-Lifetime::~Lifetime() {
-  const std::lock_guard lock(lifetimes_lock);
-  (previous_ ? previous_->next_ : lifetimes) = next_;
-  if (next_) next_->previous_ = previous_;
-}
-void Lifetime::check(const Lifetime* lifetime) {
-  const std::lock_guard lock(lifetimes_lock);
-  for (const Lifetime* l = lifetimes; l; l = l->next_)
-    if (l == lifetime) return;
-  fail(ErrorCode::stale_id, "this Var's tape has ended; a tape has to outlive the Vars that are recorded on it");
-}
-#else
-Lifetime::Lifetime() noexcept {}
-Lifetime::~Lifetime() {}
-void Lifetime::check(const Lifetime*) {}
-#endif
-
-void Epochs::used_up() {
-  fail(ErrorCode::out_of_ids, "this tape was rewound or cleared 2^32 - 1 times; use a new one");
-}
-
-void Epochs::rewind(Id size) {
-  if (now_ == UINT32_MAX) used_up();
-  rewinds_.make_room(1);
-  while (!rewinds_.empty() && rewinds_.back().size >= size) rewinds_.truncate(rewinds_.size() - 1);
-  rewinds_.push({now_, size});
-  ++now_;
-  floor_ = std::min(floor_, size);
-}
-
-bool Epochs::forgotten_since(Id id, std::uint32_t epoch) const {
-  if (epoch < first_) return true;
-  const auto since = std::lower_bound(rewinds_.begin(), rewinds_.end(), epoch,
-                                      [](const Rewind& rewind, std::uint32_t e) { return rewind.epoch < e; });
-  return since != rewinds_.end() && id >= since->size;
 }
 
 }  // namespace detail
@@ -352,38 +299,6 @@ void NaiveTape<Real>::set_input(Id id, Real value) {
 }
 
 template <class Real>
-void NaiveTape<Real>::forward() {
-  if (calls_.empty())
-    backend_->forward(
-        {ops_.data(), ops_.size(), operands_.data(), values_.data(), nullptr, scratch_.data(), 1, false, nullptr});
-  else forward_with_calls();
-  if (guards_.empty()) return;
-  if (const std::optional<std::size_t> k = departure()) {
-    const Guard& guard = guards_[*k];
-    other_path("forward", guard.file, guard.line, name_of_decider(decider(view(), guard.condition)), guard.outcome);
-  }
-}
-
-template <class Real>
-void NaiveTape<Real>::forward_with_calls() {
-  std::vector<Real> room = call_room();
-  each_stretch(
-      std::span<const Call<Real>>(calls_), ops_.size(),
-      [&](std::size_t first, std::size_t end) {
-        backend_->forward({ops_.data() + first, end - first, operands_.data(), values_.data(), nullptr, scratch_.data(),
-                           1, false, nullptr});
-      },
-      [&](const Call<Real>& call) {
-        const OpRecord& record = ops_[call.op];
-        const Id* const operands = operands_.data() + record.a;
-        const auto one = [&](Id id) { return LaneSlot<Real>{values_.data() + id, 1, 1, 1}; };
-        RunningCall<Real>(*call.rule, 1, room.data())
-            .values([&](std::size_t i) { return one(operands[i]); },
-                    [&](std::size_t j) { return one(record.out + static_cast<Id>(j)); });
-      });
-}
-
-template <class Real>
 void NaiveTape<Real>::guard(Id condition, const char* file, std::uint32_t line) {
   check(condition);
   guard({condition, values_[condition] != Real(0), line, file});
@@ -411,92 +326,6 @@ std::optional<std::size_t> NaiveTape<Real>::departure() const {
   });
   if (departed == guards_.end()) return std::nullopt;
   return static_cast<std::size_t>(departed - guards_.begin());
-}
-
-template <class Real>
-void NaiveTape<Real>::backward(Id id) {
-  const Seed<Real> seed{id, Real(1)};
-  backward(std::span(&seed, 1));
-}
-
-template <class Real>
-void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
-  Id last = 0;
-  for (const Seed<Real>& seed : seeds) {
-    check(seed.id);
-    last = std::max(last, seed.id);
-  }
-  if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
-  std::vector<std::uint8_t> visit;
-  std::vector<Real> room, contributions;  // of calls
-  if (!calls_.empty()) room = call_room(), contributions = call_room();
-  // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
-  const OpRecord* end = ops_.end();
-  if (!ops_.empty() && last < ops_.back().out)
-    end = std::upper_bound(static_cast<const OpRecord*>(ops_.begin()), end, last,
-                           [](Id id, const OpRecord& record) { return id < record.out; });
-  const std::size_t count = static_cast<std::size_t>(end - ops_.begin());
-  if (zero_rule_ == ZeroRule::ieee) visit = visited_ops<Real>(view(), seeds);
-  // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
-  adjoints_.truncate(0);
-  std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
-  for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
-  const bool ieee = zero_rule_ == ZeroRule::ieee;
-  const std::uint8_t* const visits = visit.empty() ? nullptr : visit.data();
-  if (calls_.empty())
-    backend_->backward(
-        {ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1, ieee, visits});
-  else backward_with_calls(count, ieee, visits, room.data(), contributions);
-}
-
-template <class Real>
-void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
-                                          std::span<Real> contributions) {
-  each_stretch_back(
-      std::span<const Call<Real>>(calls_), count,
-      [&](std::size_t first, std::size_t end) {
-        backend_->backward({ops_.data() + first, end - first, operands_.data(), values_.data(), adjoints_.data(),
-                            scratch_.data(), 1, ieee, visits ? visits + first : nullptr});
-      },
-      [&](const Call<Real>& call) {
-        if (visits && !visits[call.op]) return;
-        const OpRecord& record = ops_[call.op];
-        const Id* const operands = operands_.data() + record.a;
-        const auto one = [](auto& array, Id id) { return LaneSlot<Real>{array.data() + id, 1, 1, 1}; };
-        const auto result = [&](std::size_t j) { return record.out + static_cast<Id>(j); };
-        RunningCall<Real>(*call.rule, 1, room)
-            .adjoint(
-                ieee, [&](std::size_t i) { return one(values_, operands[i]); },
-                [&](std::size_t j) { return one(values_, result(j)); },
-                [&](std::size_t j) { return one(adjoints_, result(j)); },
-                [&](std::size_t i) { return one(contributions, static_cast<Id>(i)); });
-        for (std::size_t i = 0; i < record.b; ++i) adjoints_[operands[i]] += contributions[i];
-      });
-}
-
-template <class Real>
-std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<const Seed<Real>> seeds) {
-  std::vector<std::uint8_t> active(tape.values.size(), 0), reached(tape.values.size(), 0), visit(tape.ops.size(), 0);
-  for (Id id : tape.inputs) active[id] = 1;
-  for (const OpRecord& record : tape.ops) {
-    std::uint8_t any = 0;
-    const Operands operands = operands_of(tape, record);
-    for (std::size_t k = 0; k < operands.size(); ++k)
-      if (has_slope(record.op, k)) any |= active[operands[k]];
-    for (Id j = 0; j < outputs_of(tape, record); ++j) active[record.out + j] = any;
-  }
-  for (const Seed<Real>& seed : seeds) reached[seed.id] = 1;
-  for (std::size_t k = tape.ops.size(); k-- > 0;) {
-    const OpRecord& record = tape.ops[k];
-    std::uint8_t any = 0;
-    for (Id j = 0; j < outputs_of(tape, record); ++j) any |= reached[record.out + j];
-    if (!any || !active[record.out]) continue;
-    visit[k] = 1;
-    const Operands operands = operands_of(tape, record);
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      if (has_slope(record.op, i)) reached[operands[i]] = 1;
-  }
-  return visit;
 }
 
 template <class Real>
@@ -587,7 +416,5 @@ TapeView<Real> NaiveTape<Real>::view() const {
 
 template class NaiveTape<double>;
 template class NaiveTape<float>;
-template std::vector<std::uint8_t> visited_ops(const TapeView<double>&, std::span<const Seed<double>>);
-template std::vector<std::uint8_t> visited_ops(const TapeView<float>&, std::span<const Seed<float>>);
 
 }  // namespace wengert

@@ -57,7 +57,7 @@ const std::vector<LevelInfo>& languages() {
           });
     add("numba", "Numba", true, missing_python_peer("numba", "scripts/languages"),
         [](int version, const Workload& workload) {
-          return make_python(version == 1 ? "numba-v1" : "numba", workload);
+          return make_python(version == 1 ? "numba-v1" : "numba", workload, python_of_peers());
         });
     return found;
   }();

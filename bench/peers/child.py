@@ -1,6 +1,6 @@
 """A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
 
-    child.py TOOL      jax, casadi, drjit, enzyme, numba or numba-v1; on one core
+    child.py TOOL      jax, casadi, drjit, enzyme, torch, numba or numba-v1; on one core
 
 Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
 that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
@@ -21,8 +21,8 @@ def evaluate(graph, x, tool):
     node.update({int(k): c for k, c in graph["constants"].items()})
     simple = {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-        "neg": lambda a: -a, "fma": lambda a, b, c: a * b + c, "square": lambda a: a * a,
-        "sum": lambda *a: sum(a[1:], a[0]), "sqnorm": lambda *a: sum(v * v for v in a),
+        "neg": lambda a: -a, "fma": getattr(tool, "fma", lambda a, b, c: a * b + c), "square": lambda a: a * a,
+        "sum": getattr(tool, "sum", lambda *a: sum(a[1:], a[0])), "sqnorm": lambda *a: sum(v * v for v in a),
         "dot": lambda *a: sum(v * w for v, w in zip(a[:len(a) // 2], a[len(a) // 2:])),
         "sqrt": tool.sqrt, "exp": tool.exp, "log": tool.log, "tanh": tool.tanh, "max": tool.maximum, "erfc": tool.erfc,
         "sigmoid": tool.sigmoid, "softplus": tool.softplus, "logsumexp": tool.logsumexp,
@@ -261,14 +261,60 @@ def enzyme_batches(graph, n):
     return run
 
 
+def torch_batches(graph, n):
+    """Eager, the graph recorded anew for every batch; an operation takes a whole column, and the columns are those of the
+    shared file: `from_numpy`, then `autograd.grad`, of https://pytorch.org/docs/stable/autograd.html. Licence: BSD-3-Clause."""
+    import torch
+    torch.set_num_threads(1)
+
+    class Tool:
+        sqrt, exp, log, tanh, erfc, sigmoid = torch.sqrt, torch.exp, torch.log, torch.tanh, torch.special.erfc, torch.sigmoid
+
+        @staticmethod
+        def fma(a, b, c):
+            return torch.addcmul(c, a, b) if all(isinstance(x, torch.Tensor) for x in (a, b, c)) else a * b + c
+
+        @staticmethod
+        def maximum(a, b):
+            return torch.clamp(a, min=b)  # of two tensors too
+
+        @staticmethod
+        def sum(*a):
+            return sum(a[1:], a[0]) if len(a) < 10 else torch.stack(a).sum(0)
+
+        @staticmethod
+        def softplus(x):
+            return torch.nn.functional.softplus(x, threshold=40)  # x itself above: by default from 20 on, 2e-9 off
+
+        @staticmethod
+        def logsumexp(*a):
+            return torch.logsumexp(torch.stack(a), 0)
+
+        @staticmethod
+        def softmax(*a):
+            return torch.softmax(torch.stack(a), 0).unbind(0)
+
+    def run(inputs, values, gradients):
+        x = [torch.from_numpy(np.asarray(column)) for column in inputs]
+        wanted = [x[i].requires_grad_() for i in graph["differentiated"]]
+        y = evaluate(graph, x, Tool)
+        if graph["parameters"] > 0:
+            y = y.sum()
+        slopes = torch.autograd.grad(y, wanted, torch.ones_like(y), allow_unused=True)
+        values[...] = y.detach().numpy()
+        for to, slope in zip(gradients, slopes):
+            to[...] = 0 if slope is None else slope.numpy()
+    return run
+
+
 def numba_batches(graph, n):
     import numba_tape
     return numba_tape.batches(numba_tape.pool_of if sys.argv[1].endswith("-v1") else numba_tape.tape_of)(graph, n)
 
 
 def main():
-    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "numba": numba_batches,
-               "numba-v1": numba_batches}[sys.argv[1]]
+    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
+               "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a tool prints is no answer

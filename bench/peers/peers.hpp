@@ -19,14 +19,18 @@ template <class Real>
 std::unique_ptr<Level<Real>> make_differences_threads(const Workload&, const LevelOptions&);
 std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);   ///< of builds with HAVE_ADOLC
 std::unique_ptr<Level<double>> make_sacado(const Workload&, const LevelOptions&);  ///< of builds with HAVE_SACADO
-std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&);
+std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&,
+                                           const std::string& python);  ///< its interpreter
 
 /// A level that isn't there: it is named, and refuses to be made.
 LevelInfo absent(LevelInfo info, std::string why);
 /// Why a package of the environment WENGERT_PEERS isn't there, which `script` installs; empty where it is.
 std::string missing_python_peer(const std::string& package, const std::string& script = "scripts/peers");
-/// Its interpreter, and the script that it runs; empty where there is none.
+/// The same of PyTorch, which may be the system's instead.
+std::string missing_torch();
+/// Its interpreter; the one that has PyTorch; the script that they run. Empty where there is none.
 std::string python_of_peers();
+std::string python_with_torch();
 std::string script_of_peers();
 
 }  // namespace wengert::bench

@@ -1,5 +1,6 @@
-// Levels jax and casadi: other tools in Python, each in a process of its own (child.py), from the virtual environment that
-// scripts/peers makes. What they are told is the recorded graph; compiling is part of the first batch.
+// Levels jax, casadi and so on: other tools in Python, each in a process of its own (child.py), from the virtual
+// environment that scripts/peers makes, PyTorch from the system. What they are told is the recorded graph; compiling is
+// part of the first batch.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -37,8 +38,8 @@ nlohmann::json graph_of(const Workload& workload) {
 
 class PythonLevel final : public Level<double> {
  public:
-  PythonLevel(const std::string& tool, const Workload& workload)
-      : workload_(workload), child_({python_of_peers(), script_of_peers(), tool}) {
+  PythonLevel(const std::string& tool, const Workload& workload, const std::string& python)
+      : workload_(workload), child_({python, script_of_peers(), tool}) {
     const auto start = std::chrono::steady_clock::now();
     child_.ask(graph_of(workload).dump());
     record_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -72,11 +73,26 @@ class PythonLevel final : public Level<double> {
   double record_seconds_ = 0;
 };
 
+bool in_environment(const std::string& package) {
+  const char* folder = std::getenv("WENGERT_PEERS");
+  if (!folder) return false;
+  std::error_code error;
+  for (const fs::directory_entry& python : fs::directory_iterator(fs::path(folder) / "lib", error))
+    if (fs::exists(python.path() / "site-packages" / package)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string python_of_peers() {
   const char* folder = std::getenv("WENGERT_PEERS");
   return folder ? std::string(folder) + "/bin/python" : "";
+}
+
+std::string python_with_torch() {
+  if (in_environment("torch")) return python_of_peers();
+  // Debian's own interpreter, whose numpy is the one that its torch was built with; `python3` on the path may be another.
+  return fs::exists("/usr/lib/python3/dist-packages/torch") ? "/usr/bin/python3" : "";
 }
 
 std::string script_of_peers() {
@@ -92,15 +108,19 @@ std::string missing_python_peer(const std::string& package, const std::string& s
   const std::string how = script + " installs it and says how to name the folder in WENGERT_PEERS";
   if (python_of_peers().empty()) return "WENGERT_PEERS is not set; " + how;
   if (script_of_peers().empty()) return "child.py is not beside the command";
-  std::error_code error;
-  for (const fs::directory_entry& python :
-       fs::directory_iterator(fs::path(std::getenv("WENGERT_PEERS")) / "lib", error))
-    if (fs::exists(python.path() / "site-packages" / package)) return "";
+  if (in_environment(package)) return "";
   return package + " is not in " + std::getenv("WENGERT_PEERS") + "; " + how;
 }
 
-std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload& workload) {
-  return std::make_unique<PythonLevel>(tool, workload);
+std::string missing_torch() {
+  if (python_with_torch().empty())
+    return "torch is neither in WENGERT_PEERS nor Debian's python3-torch; scripts/setup peers installs that";
+  return script_of_peers().empty() ? "child.py is not beside the command" : "";
+}
+
+std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload& workload,
+                                           const std::string& python) {
+  return std::make_unique<PythonLevel>(tool, workload, python);
 }
 
 }  // namespace wengert::bench

@@ -35,13 +35,13 @@ constexpr bool works_in_scratch(Op op) {
 }
 static_assert(works_in_scratch(Op::prod) && !works_in_scratch(Op::sum));
 
-template <class T>
-std::size_t used(const detail::Array<T>& v) {
-  return v.size() * sizeof(T);
+template <class Array>
+std::size_t used(const Array& v) {
+  return v.size() * sizeof(*v.begin());
 }
-template <class T>
-std::size_t reserved(const detail::Array<T>& v) {
-  return v.capacity() * sizeof(T);
+template <class Array>
+std::size_t reserved(const Array& v) {
+  return v.capacity() * sizeof(*v.begin());
 }
 
 }  // namespace
@@ -67,15 +67,20 @@ void NaiveTape<Real>::stale(Id id) const {
 }
 
 template <class Real>
-template <class T>
-void NaiveTape<Real>::make_room(detail::Array<T>& array, std::size_t extra) {
-  if (extra <= array.capacity() - array.size()) return;
-  if (budget_ == SIZE_MAX) return array.make_room(extra);
-  const std::size_t others = statistics().bytes_reserved - reserved(array), need = (array.size() + extra) * sizeof(T);
+void NaiveTape<Real>::check_budget(std::size_t need, std::size_t others) const {
   if (others > budget_ || need > budget_ - others)
     fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(need) + " bytes beside " +
                                        std::to_string(others) + " of the others, and the tape's budget is " +
                                        std::to_string(budget_) + " bytes; the tape is as it was before the call");
+}
+
+template <class Real>
+template <class T>
+void NaiveTape<Real>::make_room(detail::Array<T>& array, std::size_t extra) {
+  if (extra <= array.capacity() - array.size()) return;
+  if (budget_ == SIZE_MAX) return array.make_room(extra);
+  const std::size_t others = statistics().bytes_reserved - reserved(array);
+  check_budget((array.size() + extra) * sizeof(T), others);
   array.make_room(extra, (budget_ - others) / sizeof(T));
 }
 
@@ -232,9 +237,12 @@ Id NaiveTape<Real>::call(std::shared_ptr<const CustomRule<Real>> rule, std::span
   for (Id id : operands) check(id);
   const std::size_t results = rule->outputs + rule->kept;
   std::vector<Real> numbers;
+  const bool full = calls_.size() == calls_.capacity();
+  const std::size_t more = full ? 2 * calls_.size() + 1 : 0;
+  if (full) check_budget(more * sizeof(Call<Real>), statistics().bytes_reserved - reserved(calls_));
   with_memory_for("a custom op", [&] {
     numbers.resize(operands.size() + results);
-    if (calls_.size() == calls_.capacity()) calls_.reserve(2 * calls_.size() + 1);
+    if (full) calls_.reserve(more);
   });
   Real *const x = numbers.data(), *const y = x + operands.size();
   for (std::size_t i = 0; i < operands.size(); ++i) x[i] = values_[operands[i]];
@@ -404,9 +412,9 @@ TapeStatistics NaiveTape<Real>::statistics() const {
           constants_.size(),
           guards_.size(),
           used(values_) + used(adjoints_) + used(ops_) + used(operands_) + used(inputs_) + used(constants_) +
-              used(parameters_) + used(guards_) + used(scratch_),
+              used(parameters_) + used(guards_) + used(scratch_) + used(calls_),
           reserved(values_) + reserved(adjoints_) + reserved(ops_) + reserved(operands_) + reserved(inputs_) +
-              reserved(constants_) + reserved(parameters_) + reserved(guards_) + reserved(scratch_)};
+              reserved(constants_) + reserved(parameters_) + reserved(guards_) + reserved(scratch_) + reserved(calls_)};
 }
 
 template <class Real>

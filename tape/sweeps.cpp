@@ -128,11 +128,11 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
   return visit;
 }
 
-#define WENGERT_SWEEPS(Real)                                                                                     \
-  template void NaiveTape<Real>::forward();                                                                       \
-  template void NaiveTape<Real>::backward(Id);                                                                    \
-  template void NaiveTape<Real>::backward(std::span<const Seed<Real>>);                                           \
-  template void NaiveTape<Real>::forward_with_calls();                                                            \
+#define WENGERT_SWEEPS(Real)                                                                                          \
+  template void NaiveTape<Real>::forward();                                                                           \
+  template void NaiveTape<Real>::backward(Id);                                                                        \
+  template void NaiveTape<Real>::backward(std::span<const Seed<Real>>);                                               \
+  template void NaiveTape<Real>::forward_with_calls();                                                                \
   template void NaiveTape<Real>::backward_with_calls(std::size_t, bool, const std::uint8_t*, Real*, std::span<Real>); \
   template std::vector<std::uint8_t> visited_ops(const TapeView<Real>&, std::span<const Seed<Real>>);
 WENGERT_SWEEPS(double)

@@ -347,6 +347,8 @@ class WENGERT_API NaiveTape {
   void make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands);
   template <class T>
   void make_room(detail::Array<T>& array, std::size_t extra);
+  /// Throws out_of_memory.
+  void check_budget(std::size_t need, std::size_t others) const;
   std::vector<Real> call_room() const;
   void forward_with_calls();
   void backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,

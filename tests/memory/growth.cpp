@@ -157,6 +157,40 @@ BOOST_AUTO_TEST_CASE(of_a_tape) {
   BOOST_TEST(tape.statistics().ops == ops + 1);
 }
 
+BOOST_AUTO_TEST_CASE(of_a_tape_of_custom_ops) {
+  const CustomOp<double> twice({
+      .name = "twice",
+      .inputs = 1,
+      .outputs = 1,
+      .values =
+          [](std::size_t n, Samples<const double> x, Samples<double> y) {
+            for (std::size_t e = 0; e < n; ++e) y(e, 0) = 2 * x(e, 0);
+          },
+      .vjp =
+          [](std::size_t n, Samples<const double>, Samples<const double>, Samples<const double> weights,
+             Samples<double> gradients) {
+            for (std::size_t e = 0; e < n; ++e) gradients(e, 0) = 2 * weights(e, 0);
+          },
+  });
+  NaiveTape<double> tape;
+  Id x = tape.input(1);
+  const std::size_t before = tape.statistics().bytes_in_use;
+  x = twice.record(tape, {&x, 1});
+  const std::size_t of_one = tape.statistics().bytes_in_use - before;
+  BOOST_TEST(of_one >= sizeof(double) + sizeof(OpRecord) + sizeof(Id) + sizeof(Call<double>));
+  constexpr std::size_t budget = 100'000;
+  tape.set_budget(budget);
+  std::size_t ops = 1;
+  try {
+    for (;; ++ops) x = twice.record(tape, {&x, 1});
+  } catch (const Error& error) {
+    BOOST_TEST(out_of_memory("the tape's budget is 100000 bytes")(error), error.what());
+  }
+  BOOST_TEST(tape.statistics().ops == ops);
+  BOOST_TEST(tape.statistics().bytes_reserved <= budget);
+  BOOST_TEST(ops * of_one > budget / 3);
+}
+
 BOOST_AUTO_TEST_CASE(of_a_replay) {
   const std::vector<double> x(20'000, 0.5);
   std::vector<double> y(10'000), g(20'000);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <string>
 
 #include "kernels/dispatch.hpp"
@@ -16,6 +17,15 @@ inline boost::unit_test::precondition needs(Isa isa) {
     const std::string reason = why_not(isa);
     boost::test_tools::assertion_result result(reason.empty());
     result.message() << reason;
+    return result;
+  });
+}
+
+/// Not under an emulator (scripts/soak says so) that can't do what the case does.
+inline boost::unit_test::precondition needs_no_emulator() {
+  return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+    boost::test_tools::assertion_result result(std::getenv("WENGERT_EMULATED") == nullptr);
+    result.message() << "qemu-user can't begin threads after a fork";
     return result;
   });
 }

@@ -197,12 +197,6 @@ WENGERT_INLINE D whole_quotient(D a, D b, D y) {
   return without_slope(whole_quotient(a.v, b.v, y.v));
 }
 
-/// x - m. The value is 0 where both are the largest, the tangent isn't.
-template <DualLane D>
-WENGERT_INLINE D shifted(D x, D m) {
-  return {shifted(x.v, m.v), x.d - m.d};
-}
-
 /// Weights' common scale is a constant, as it cancels.
 template <DualLane D>
 WENGERT_INLINE auto exp_shift(D top) {

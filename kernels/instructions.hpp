@@ -215,6 +215,71 @@ struct Registers {
   V x[count], y[outputs], g[outputs], contribution[count], scratch[count];
 };
 
+/// Dual numbers where values alone are asked for.
+template <class D, class Io>
+struct ValuesOf {
+  using V = typename D::Inner;
+  struct Place {
+    decltype(std::declval<Io>().scratch(0)) place;
+    WENGERT_INLINE operator V() const { return static_cast<D>(place).v; }
+    WENGERT_INLINE void operator=(V v) { place = D(v, V(0)); }
+  };
+  Io io;
+
+  WENGERT_INLINE constexpr Count n() const { return io.n(); }
+  WENGERT_INLINE bool ieee() const { return io.ieee(); }
+  WENGERT_INLINE V x(Count i) const { return static_cast<D>(io.x(i)).v; }
+  WENGERT_INLINE V y(Count j) const { return static_cast<D>(io.y(j)).v; }
+  WENGERT_INLINE void set(Count j, V v) const { io.set(j, D(v, V(0))); }
+  WENGERT_INLINE Place scratch(Count i) const { return {io.scratch(i)}; }
+};
+
+/// The sum of tangents times slopes, as the adjoint has them.
+template <class D, class Io>
+struct TangentOf : ValuesOf<D, Io> {
+  using V = typename D::Inner;
+  V& sum;
+
+  WENGERT_INLINE V g(Count) const { return V(1); }
+  template <class P>
+  WENGERT_INLINE void add(Count i, V g, P p) const {
+    sum = sum + chain(static_cast<D>(this->io.x(i)).d, chain(g, p, this->ieee()), this->ieee());
+  }
+};
+
+/// A Jacobian that is symmetric takes tangents as it takes adjoints.
+template <class D, class Io>
+struct TangentsOf : ValuesOf<D, Io> {
+  using V = typename D::Inner;
+
+  WENGERT_INLINE V g(Count j) const { return static_cast<D>(this->io.x(j)).d; }
+  template <class P>
+  WENGERT_INLINE void add(Count i, V g, P p) const {
+    this->io.set(i, D(this->y(i), chain(g, p, this->ieee())));
+  }
+};
+
+/// The values of an n-ary row. Tangents are by the slopes of its adjoint, which are right at special points and in tails,
+/// and not by differentiating how the value is computed.
+template <class Row, class V, class Io>
+WENGERT_INLINE void nary_values(Io io) {
+  if constexpr (!is_dual<V> || Row::op == Op::sincos) {
+    Row::template forward<V>(io);
+  } else {
+    using Inner = typename V::Inner;
+    const ValuesOf<V, Io> values{io};
+    Row::template forward<Inner>(values);
+    if constexpr (info(Row::op).many_outputs) {
+      static_assert(Row::op == Op::softmax);
+      Row::template backward<Inner>(TangentsOf<V, Io>{values});
+    } else {
+      Inner sum(typename V::Real(-0.0));
+      Row::template backward<Inner>(TangentOf<V, Io>{values, sum});
+      io.set(0, V(values.y(0), sum));
+    }
+  }
+}
+
 /// `N`: the number of operands, a constant or a variable.
 template <class V, class N, Count most_in, Count most_out>
 struct RegisterIo {
@@ -245,7 +310,7 @@ WENGERT_NOINLINE void nary_value_any(const Frame<typename V::Real>& frame, const
     for (std::size_t w = 0; w < slots.width; w += V::step) {
       Registers<V, most_operands, most_operands> r{};
       for (Count i = 0; i < n; ++i) r.x[i] = V::load(slots[code[m + i]] + w);
-      Row::template forward<V>(RegisterIo<V, Count, most_operands, most_operands>{r, n, true});
+      nary_values<Row, V>(RegisterIo<V, Count, most_operands, most_operands>{r, n, frame.ieee});
       for (Count j = 0; j < m; ++j) r.y[j].store(slots[code[j]] + w);
     }
 }
@@ -368,7 +433,7 @@ void list_value(const Frame<typename V::Real>& frame, const std::uint32_t* code,
   for (; count != 0; --count) {
     const Count n = *code++, m = Row::outputs(n);
     for (std::size_t w = 0; w < slots.width; w += V::step)
-      Row::template forward<V>(
+      nary_values<Row, V>(
           ListIo<V, single>{slots, frame.scratch, n, frame.ieee, code + m, code, nullptr, nullptr, nullptr, w});
     code += m + n;
   }

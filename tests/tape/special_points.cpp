@@ -6,10 +6,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <ostream>
+#include <string_view>
 
 #include "tape/lane_replay.hpp"
 #include "tests/same_bits.hpp"
 #include "tests/tape/expression.hpp"
+#include "wengert/replay.hpp"
 
 namespace wengert::test {
 
@@ -100,6 +102,28 @@ void run(const SpecialPoint& point) {
   }
 }
 
+/// Forward mode knows the same points: a tangent along each input is that input's slope.
+template <class Real>
+void run_forward(const SpecialPoint& point) {
+  NaiveTape<Real> tape;
+  const Expression<Real> f(tape, point.function, std::vector<double>(point.at.size(), 0.3));
+  if (std::string_view(point.function).find("sum_samples") != std::string_view::npos) return;  // no tangents of these
+  const std::size_t n = point.at.size();
+  std::vector<Real> x(n * n), along(n * n), y(n);
+  for (std::size_t e = 0; e < n; ++e) {
+    for (std::size_t i = 0; i < n; ++i) x[e * n + i] = static_cast<Real>(point.at[i]);
+    along[e * n + e] = 1;
+  }
+  for (const Isa isa : usable_isas()) {
+    Result<Real> got{Real(0), std::vector<Real>(n)};
+    Replay<Real> replay(compile(tape, f.output()), {.isa = std::string(name(isa))});
+    replay.jvp(n, rows(x.data(), n), rows(along.data(), n), rows(y.data(), 1), rows(got.slopes.data(), 1));
+    got.value = y[0];
+    for (Real& slope : got.slopes) slope += Real(0);
+    check(point, got, std::string(name(isa)) + ", forward mode");
+  }
+}
+
 }  // namespace
 }  // namespace wengert::test
 
@@ -108,6 +132,15 @@ using namespace wengert::test;
 BOOST_AUTO_TEST_SUITE(special)
 
 BOOST_DATA_TEST_CASE(f64, boost::unit_test::data::make(special_points()), point) { run<double>(point); }
+
+BOOST_DATA_TEST_CASE(forward_f64, boost::unit_test::data::make(special_points()), point) { run_forward<double>(point); }
+
+BOOST_AUTO_TEST_CASE(forward_f32) {
+  for (const SpecialPoint& point : special_points())
+    if (fits_float(point)) {
+      BOOST_TEST_CONTEXT(point) run_forward<float>(point);
+    }
+}
 
 BOOST_AUTO_TEST_CASE(f32) {
   std::size_t tried = 0;

@@ -209,6 +209,8 @@ inline const std::vector<SpecialPoint>& special_points() {
      "the difference of the operands isn't rounded: that would cost 1e-14", 4e-15, true},
     {"softmax(a, b).0", {1e300, 1e300}, 0.5, {0.25, -0.25}, "nothing overflows", 1e-14, true},
     {"softmax(a, b).0", {inf, 3}, 1, {0, 0}, "limit"},
+    {"logsumexp(a, b, c)", {inf, 2, inf}, inf, {0.5, 0, 0.5}, "shared by those that are infinite"},
+    {"norm(a, b)", {inf, 3}, inf, {1, 0}, "along the infinite one"},
     {"logsumexp(a, b)", {-170.1, 170.3}, 170.3, {1.4660823323650545e-148, 1},
      "nor is it in a slope", 4e-15, true},
     {"softmax(x, x).0", {2}, 0.5, {0}, "one variable in all slots"},

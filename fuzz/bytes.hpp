@@ -51,4 +51,13 @@ inline void require(bool condition, const std::string& what) {
   std::abort();
 }
 
+/// Runs run(double(), bytes) or run(float(), bytes): a fuzzer's whole work on one input.
+template <class Run>
+int in_some_precision(const std::uint8_t* data, std::size_t size, Run run) {
+  Bytes bytes(data, size);
+  if (bytes.chance(0.5)) run(double(), bytes);
+  else run(float(), bytes);
+  return 0;
+}
+
 }  // namespace wengert::fuzz

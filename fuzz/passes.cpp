@@ -103,8 +103,6 @@ void compare(Bytes& bytes) {
 }  // namespace wengert::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  wengert::fuzz::Bytes bytes(data, size);
-  if (bytes.chance(0.5)) wengert::fuzz::compare<double>(bytes);
-  else wengert::fuzz::compare<float>(bytes);
-  return 0;
+  using namespace wengert::fuzz;
+  return in_some_precision(data, size, [](auto real, Bytes& bytes) { compare<decltype(real)>(bytes); });
 }

@@ -74,34 +74,41 @@ def jax_batches(graph, n):
     return run
 
 
+def written_out(tool):
+    """What a tool has of the ops, and the rest as its users would write it."""
+    class Tool:
+        sqrt, exp, log, tanh = tool.sqrt, tool.exp, tool.log, tool.tanh
+
+        @staticmethod
+        def erfc(x):
+            return 1 - tool.erf(x)
+
+        @staticmethod
+        def sigmoid(x):
+            return 1 / (1 + tool.exp(-x))
+
+        @staticmethod
+        def logsumexp(*a):
+            return tool.log(sum(tool.exp(x) for x in a))
+
+        @staticmethod
+        def softmax(*a):
+            powers = [tool.exp(x) for x in a]
+            total = sum(powers)
+            return [power / total for power in powers]
+    return Tool
+
+
 def casadi_batches(graph, n):
     """SX, reverse mode, the virtual machine, over all evaluations by map, through buffers: CasADi's documentation, 4 and 6."""
     import casadi
 
-    class Tool:
-        sqrt, exp, log, tanh, maximum = casadi.sqrt, casadi.exp, casadi.log, casadi.tanh, casadi.fmax
-
-        @staticmethod
-        def erfc(x):
-            return 1 - casadi.erf(x)
-
-        @staticmethod
-        def sigmoid(x):
-            return 1 / (1 + casadi.exp(-x))
+    class Tool(written_out(casadi)):
+        maximum = casadi.fmax
 
         @staticmethod
         def softplus(x):
             return casadi.log1p(casadi.exp(x))
-
-        @staticmethod
-        def logsumexp(*a):
-            return casadi.log(sum(casadi.exp(x) for x in a))
-
-        @staticmethod
-        def softmax(*a):
-            powers = [casadi.exp(x) for x in a]
-            total = sum(powers)
-            return [power / total for power in powers]
 
     x = [casadi.SX.sym(f"x{i}") for i in range(graph["inputs"])]
     y = evaluate(graph, x, Tool)
@@ -132,30 +139,12 @@ def drjit_batches(graph, n):
     import drjit as dr
     from drjit.llvm.ad import Float64
 
-    class Tool:
-        sqrt, exp, log, tanh, maximum = dr.sqrt, dr.exp, dr.log, dr.tanh, dr.maximum
-
-        @staticmethod
-        def erfc(x):
-            return 1 - dr.erf(x)
-
-        @staticmethod
-        def sigmoid(x):
-            return 1 / (1 + dr.exp(-x))
+    class Tool(written_out(dr)):
+        maximum = dr.maximum
 
         @staticmethod
         def softplus(x):
             return dr.log(1 + dr.exp(x))
-
-        @staticmethod
-        def logsumexp(*a):
-            return dr.log(sum(dr.exp(x) for x in a))
-
-        @staticmethod
-        def softmax(*a):
-            powers = [dr.exp(x) for x in a]
-            total = sum(powers)
-            return [power / total for power in powers]
 
     @dr.freeze
     def both(x):

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/memory/allocations.hpp"
+#include "tests/memory/doubling_op.hpp"
 #include "tests/needs.hpp"
 #include "tests/same_bits.hpp"
 #include "wengert/wengert.hpp"
@@ -177,19 +178,7 @@ BOOST_AUTO_TEST_CASE(sweeps_that_visit_some_ops) {
 }
 
 BOOST_AUTO_TEST_CASE(custom_ops) {
-  static const CustomOp<double> twice({
-      .name = "twice",
-      .inputs = 1,
-      .outputs = 1,
-      .values =
-          [](std::size_t n, Samples<const double> x, Samples<double> y) {
-            for (std::size_t e = 0; e < n; ++e) y(e, 0) = 2 * x(e, 0);
-          },
-      .vjp =
-          [](std::size_t n, Samples<const double>, Samples<const double>, Samples<const double> w, Samples<double> g) {
-            for (std::size_t e = 0; e < n; ++e) g(e, 0) = 2 * w(e, 0);
-          },
-  });
+  static const CustomOp<double> twice = doubling_op();
   each_failure_on_a_tape("a custom op", [](auto& t) { twice.record(t, std::vector<Id>{1}); });
   const auto with_one = [] {
     NaiveTape<double> tape = some_tape();

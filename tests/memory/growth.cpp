@@ -7,7 +7,9 @@
 
 #include "bench/workload.hpp"
 #include "tests/memory/allocations.hpp"
+#include "tests/memory/doubling_op.hpp"
 #include "tests/needs.hpp"
+#include "tests/says.hpp"
 #include "wengert/wengert.hpp"
 
 namespace wengert::test {
@@ -23,11 +25,7 @@ Id record(NaiveTape<double>& tape, const char* name, std::size_t ops) {
   return workload.build(tape, std::span<const Id>(inputs));
 }
 
-auto out_of_memory(const std::string& part) {
-  return [part](const Error& error) {
-    return error.code() == ErrorCode::out_of_memory && std::string_view(error.what()).find(part) != std::string::npos;
-  };
-}
+auto out_of_memory(const std::string& part) { return says(ErrorCode::out_of_memory, part); }
 
 /// A function with a parameter and a sum over the samples.
 Program<double> summed() {
@@ -158,20 +156,7 @@ BOOST_AUTO_TEST_CASE(of_a_tape) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_tape_of_custom_ops) {
-  const CustomOp<double> twice({
-      .name = "twice",
-      .inputs = 1,
-      .outputs = 1,
-      .values =
-          [](std::size_t n, Samples<const double> x, Samples<double> y) {
-            for (std::size_t e = 0; e < n; ++e) y(e, 0) = 2 * x(e, 0);
-          },
-      .vjp =
-          [](std::size_t n, Samples<const double>, Samples<const double>, Samples<const double> weights,
-             Samples<double> gradients) {
-            for (std::size_t e = 0; e < n; ++e) gradients(e, 0) = 2 * weights(e, 0);
-          },
-  });
+  const CustomOp<double> twice = doubling_op();
   NaiveTape<double> tape;
   Id x = tape.input(1);
   const std::size_t before = tape.statistics().bytes_in_use;

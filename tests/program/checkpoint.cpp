@@ -14,16 +14,10 @@
 #include "tests/program/machines.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 
 namespace wengert::test {
 namespace {
-
-auto says(ErrorCode code, const std::string& part) {
-  return [=](const Error& error) {
-    BOOST_TEST_MESSAGE(error.what());
-    return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
-  };
-}
 
 /// Some steps of a pendulum: place, speed, damping.
 template <class Real>

@@ -1,4 +1,4 @@
-// Custom ops: on the tape, in programs, under threads, where they throw.
+// Custom ops: on the tape, in programs, under threads.
 #include "wengert/custom.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -8,96 +8,21 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "tests/needs.hpp"
+#include "tests/program/custom_rules.hpp"
 #include "tests/program/machines.hpp"
 #include "tests/program/random_tape.hpp"
-#include "tests/random.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 #include "wengert/diagnose.hpp"
 #include "wengert/function.hpp"
-#include "wengert/serialize.hpp"
 
 namespace wengert::test {
-namespace {
-
-auto says(ErrorCode code, const std::string& part) {
-  return [=](const Error& error) {
-    BOOST_TEST_MESSAGE(error.what());
-    return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
-  };
-}
-
-/// Length and a b of (a, b). No derivatives in forward mode.
-template <class Real>
-CustomRule<Real> polar_rule() {
-  CustomRule<Real> rule;
-  rule.name = "polar";
-  rule.inputs = 2;
-  rule.outputs = 2;
-  rule.values = [](std::size_t n, Samples<const Real> x, Samples<Real> y) {
-    for (std::size_t e = 0; e < n; ++e) {
-      y(e, 0) = std::sqrt(x(e, 0) * x(e, 0) + x(e, 1) * x(e, 1));
-      y(e, 1) = x(e, 0) * x(e, 1);
-    }
-  };
-  rule.vjp = [](std::size_t n, Samples<const Real> x, Samples<const Real> y, Samples<const Real> w, Samples<Real> g) {
-    for (std::size_t e = 0; e < n; ++e)
-      for (std::size_t i = 0; i < 2; ++i) g(e, i) = w(e, 0) * x(e, i) / y(e, 0) + w(e, 1) * x(e, 1 - i);
-  };
-  return rule;
-}
-
-/// a * b, as the table has it.
-template <class Real>
-CustomRule<Real> product_rule() {
-  CustomRule<Real> rule;
-  rule.name = "product";
-  rule.inputs = 2;
-  rule.outputs = 1;
-  rule.values = [](std::size_t n, Samples<const Real> x, Samples<Real> y) {
-    for (std::size_t e = 0; e < n; ++e) y(e, 0) = x(e, 0) * x(e, 1);
-  };
-  rule.vjp = [](std::size_t n, Samples<const Real> x, Samples<const Real>, Samples<const Real> w, Samples<Real> g) {
-    for (std::size_t e = 0; e < n; ++e)
-      for (std::size_t i = 0; i < 2; ++i) g(e, i) = w(e, 0) * x(e, 1 - i);
-  };
-  rule.jvp = [](std::size_t n, Samples<const Real> x, Samples<const Real>, Samples<const Real> d, Samples<Real> t) {
-    for (std::size_t e = 0; e < n; ++e) t(e, 0) = x(e, 1) * d(e, 0) + x(e, 0) * d(e, 1);
-  };
-  rule.hvp = [](std::size_t n, Samples<const Real>, Samples<const Real>, Samples<const Real> w, Samples<const Real> d,
-                Samples<Real> h) {
-    for (std::size_t e = 0; e < n; ++e)
-      for (std::size_t i = 0; i < 2; ++i) h(e, i) = w(e, 0) * d(e, 1 - i);
-  };
-  return rule;
-}
-
-template <class Real>
-std::vector<Real> random_numbers(std::uint64_t seed, std::size_t count) {
-  Random random(seed);
-  std::vector<Real> numbers(count);
-  for (Real& number : numbers) number = static_cast<Real>(random.in(0.1, 2));
-  return numbers;
-}
-
-/// exp(-r) + a p, where r, p = polar(a, b).
-template <class Real, class Polar>
-Program<Real> compiled(const Polar& polar) {
-  NaiveTape<Real> tape;
-  const Var<Real> a = input(tape, Real(0.5)), b = input(tape, Real(2));
-  const std::vector<Var<Real>> y = polar(a, b);
-  return compile(tape, (exp(-y[0]) + a * y[1]).id());
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(custom)
 
@@ -336,136 +261,6 @@ BOOST_AUTO_TEST_CASE(branches_on_its_results) {
   BOOST_TEST(std::fabs(g[0] - 0.6) < 1e-15);
   BOOST_TEST(g[2] == 2 * 3 / 5.0);
   BOOST_TEST(f.statistics().paths == 2u);
-}
-
-BOOST_AUTO_TEST_CASE(what_is_refused) {
-  CustomRule<double> rule = polar_rule<double>();
-  const auto refused = [](CustomRule<double> wrong, const char* why) {
-    BOOST_CHECK_EXCEPTION(CustomOp<double>(std::move(wrong)), Error, says(ErrorCode::bad_argument, why));
-  };
-  CustomRule<double> wrong = rule;
-  wrong.name = "";
-  refused(wrong, "without name");
-  wrong = rule, wrong.inputs = 0;
-  refused(wrong, "without inputs");
-  wrong = rule, wrong.outputs = 0;
-  refused(wrong, "without outputs");
-  wrong = rule, wrong.values = nullptr;
-  refused(wrong, "without values");
-  wrong = rule, wrong.vjp = nullptr;
-  refused(wrong, "without vjp");
-  wrong = product_rule<double>(), wrong.jvp = nullptr;
-  refused(wrong, "without jvp, which hvp needs");
-
-  const CustomOp<double> polar(rule);
-  NaiveTape<double> tape, other;
-  const Var<double> a = input(tape, 3.0), b = input(tape, 4.0), elsewhere = input(other, 1.0);
-  const std::size_t size = tape.size();
-  BOOST_CHECK_EXCEPTION(polar(a), Error, says(ErrorCode::bad_size, "polar takes 2 operands, not 1"));
-  BOOST_CHECK_EXCEPTION(polar(Var<double>(1)), Error, says(ErrorCode::bad_size, "polar takes 2 operands, not 1"));
-  BOOST_CHECK_EXCEPTION(polar(a, elsewhere), Error, says(ErrorCode::mixed_tapes, ""));
-  const Id stale[] = {0, 77};
-  BOOST_CHECK_EXCEPTION(polar.record(tape, stale), Error, says(ErrorCode::stale_id, "77"));
-  BOOST_TEST(tape.size() == size);
-  CustomRule<double> meddler = rule;
-  meddler.values = [&](std::size_t, Samples<const double>, Samples<double>) { tape.constant(1); };
-  BOOST_CHECK_EXCEPTION(CustomOp<double>{meddler}(a, b), Error, says(ErrorCode::bad_argument, "changed the tape"));
-
-  const Program<double> program = compiled<double>(polar);
-  std::ostringstream file;
-  BOOST_CHECK_EXCEPTION(program.save(file), Error, says(ErrorCode::unsupported, "custom op polar can't be saved"));
-  BOOST_CHECK_EXCEPTION(compile(tape, Var<double>(tape, tape.sum_samples(a.id())).id() + 7), Error,
-                        says(ErrorCode::stale_id, ""));
-  const Var<double> mixed = polar(Var<double>(tape, tape.sum_samples(a.id())), b)[0];
-  BOOST_CHECK_EXCEPTION(compile(tape, mixed.id()), Error, says(ErrorCode::bad_argument, "(polar) differs from sample"));
-  Replay<double> small(program, {.budget = 100});
-  double x[] = {3, 4}, y[1];
-  BOOST_CHECK_EXCEPTION(small.values(1, rows(x, 2), rows(y, 1)), Error, says(ErrorCode::out_of_memory, "budget"));
-}
-
-BOOST_AUTO_TEST_CASE(its_name_in_messages) {
-  const CustomOp<double> polar(polar_rule<double>());
-  NaiveTape<double> tape;
-  const Var<double> a = input(tape, 0.0), b = input(tape, 0.0);
-  const Var<double> f = exp(polar(a, b)[0]);
-  BOOST_TEST(dot(tape).find("label=\"polar\"") != std::string::npos);
-  const Program<double> program = compile(tape, f.id());
-  BOOST_TEST(dot(program).find("label=\"polar\"") != std::string::npos);
-  double x[] = {3, 4, 0, 0};
-  const std::string said = diagnose(program, 2, rows(static_cast<const double*>(x), 2)).describe();
-  BOOST_TEST(said.find("sample 1: the adjoint of input (id 1) is ") == 0, said);
-  BOOST_TEST(said.find("nan, by polar (id 2)") != std::string::npos, said);
-  backward(f);
-  BOOST_TEST(diagnose(tape).describe().find("by polar (id 2)") != std::string::npos);
-  const double inf = std::numeric_limits<double>::infinity();
-  double far[] = {inf, 1};
-  BOOST_TEST(diagnose(program, 1, rows(static_cast<const double*>(far), 2)).value->op == "input");
-  double large[] = {1e200, 1};
-  BOOST_TEST(diagnose(program, 1, rows(static_cast<const double*>(large), 2)).value->op == "polar");
-}
-
-BOOST_AUTO_TEST_CASE(native_code_leaves_it_to_the_interpreter, *needs(Isa::avx512)) {
-  const Program<double> program = compiled<double>(CustomOp<double>(polar_rule<double>()));
-  Replay<double> native(program, {.engine = "native"}), interpreter(program);
-  const std::vector<double> x = random_numbers<double>(1, 200);
-  std::vector<double> y(100), z(100);
-  native.values(100, rows(x.data(), 2), rows(y.data(), 1));
-  interpreter.values(100, rows(x.data(), 2), rows(z.data(), 1));
-  BOOST_TEST(y == z, boost::test_tools::per_element());
-  BOOST_TEST(native.engine() == "interpreter: the custom op polar is code, not vector operations");
-}
-
-BOOST_AUTO_TEST_CASE(what_its_code_throws, *uses_threads()) {
-  struct Refusal : std::runtime_error {
-    using std::runtime_error::runtime_error;
-  };
-  CustomRule<double> rule = polar_rule<double>();
-  rule.values = [inner = rule.values](std::size_t n, Samples<const double> x, Samples<double> y) {
-    for (std::size_t e = 0; e < n; ++e)
-      if (x(e, 0) < 0) throw Refusal("no negative numbers");
-    inner(n, x, y);
-  };
-  rule.vjp = [inner = rule.vjp](std::size_t n, Samples<const double> x, Samples<const double> y,
-                                Samples<const double> w, Samples<double> g) {
-    for (std::size_t e = 0; e < n; ++e)
-      if (x(e, 1) < 0) throw Refusal("no slope there");
-    inner(n, x, y, w, g);
-  };
-  const CustomOp<double> polar(rule);
-  NaiveTape<double> tape;
-  const Var<double> a = input(tape, 3.0), b = input(tape, 4.0);
-  const TapeStatistics before = tape.statistics();
-  BOOST_CHECK_THROW(polar(a - 5, b), Refusal);
-  BOOST_TEST(tape.statistics().variables == before.variables + 2);  // a - 5
-  BOOST_TEST(tape.statistics().operands == before.operands);
-  const Var<double> f = polar(a, b)[0];
-  tape.set_input(a.id(), -1);
-  BOOST_CHECK_THROW(tape.forward(), Refusal);
-  tape.set_input(a.id(), 6);
-  tape.set_input(b.id(), -8);
-  tape.forward();
-  BOOST_TEST(tape.value(f.id()) == 10);
-  BOOST_CHECK_THROW(backward(f), Refusal);
-  tape.set_input(b.id(), 8);
-  tape.forward();
-  backward(f);
-  BOOST_TEST(grad(a) == 0.6);
-
-  for (const unsigned threads : {1u, 2u, 5u}) {
-    Replay<double> replay(compile(tape, f.id()), {.threads = threads});
-    const std::size_t n = 1000;
-    std::vector<double> x = random_numbers<double>(7, 2 * n), y(n), g(2 * n), again(n);
-    replay.values(n, rows(x.data(), 2), rows(y.data(), 1));
-    x[2 * 700] *= -1;
-    BOOST_CHECK_THROW(replay.values(n, rows(x.data(), 2), rows(again.data(), 1)), Refusal);
-    x[2 * 700] *= -1;
-    x[2 * 5 + 1] *= -1;
-    BOOST_CHECK_THROW(replay.gradient(n, rows(x.data(), 2), {}, rows(g.data(), 2)), Refusal);
-    x[2 * 5 + 1] *= -1;
-    replay.gradient(n, rows(x.data(), 2), rows(again.data(), 1), rows(g.data(), 2));
-    BOOST_TEST(y == again, boost::test_tools::per_element());
-    BOOST_TEST(g[0] == x[0] / y[0]);
-  }
 }
 
 BOOST_AUTO_TEST_CASE(a_program_shared_by_threads, *uses_threads()) {

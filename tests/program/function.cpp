@@ -11,6 +11,7 @@
 #include "tests/needs.hpp"
 #include "tests/program/branchy.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 #include "tests/soak.hpp"
 
 namespace wengert::test {
@@ -138,13 +139,6 @@ std::vector<T> solve(std::vector<std::vector<T>> a, std::vector<T> b) {
     b[i] /= a[i][i];
   }
   return b;
-}
-
-auto says(ErrorCode code, const std::string& part) {
-  return [=](const Error& error) {
-    BOOST_TEST_MESSAGE(error.what());
-    return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
-  };
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/program/machines.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 #include "wengert/diagnose.hpp"
 
 namespace wengert::test {
@@ -20,13 +21,6 @@ namespace {
 
 using V = Var<double>;
 using Vs = std::vector<V>;
-
-auto says(ErrorCode code, const std::string& part) {
-  return [=](const Error& error) {
-    BOOST_TEST_MESSAGE(error.what());
-    return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
-  };
-}
 
 /// The op alone: its operands are the inputs.
 template <class Real>

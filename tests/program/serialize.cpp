@@ -12,6 +12,7 @@
 #include "tests/program/program_file.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 #include "tests/soak.hpp"
 #include "wengert/replay.hpp"
 
@@ -21,14 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// bad_file, with a message that has `part` in it.
-auto bad_file(const std::string& part) {
-  return [part](const Error& error) {
-    const bool right =
-        error.code() == ErrorCode::bad_file && std::string_view(error.what()).find(part) != std::string::npos;
-    if (!right) BOOST_TEST_MESSAGE("it says: " << error.what());
-    return right;
-  };
-}
+auto bad_file(const std::string& part) { return says(ErrorCode::bad_file, part); }
 
 /// A folder of this test alone, gone with it.
 class Folder {

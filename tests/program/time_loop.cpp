@@ -10,6 +10,7 @@
 #include "tests/needs.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
+#include "tests/says.hpp"
 
 namespace wengert::test {
 namespace {
@@ -129,12 +130,6 @@ BOOST_AUTO_TEST_CASE(many_steps_in_little_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_refused) {
-  const auto says = [](ErrorCode code, const std::string& part) {
-    return [=](const Error& error) {
-      BOOST_TEST_MESSAGE(error.what());
-      return error.code() == code && std::string(error.what()).find(part) != std::string::npos;
-    };
-  };
   BOOST_CHECK_EXCEPTION(TimeLoop<double>(0, 1, pendulum), Error, says(ErrorCode::bad_argument, "without a state"));
   const double at[3] = {1, 2, 3};
   double out[3];

@@ -94,9 +94,12 @@ std::optional<std::uint64_t> peak_rss() { return kilobytes("/proc/self/status", 
 
 std::string describe(const std::exception& error) {
   if (!dynamic_cast<const std::bad_alloc*>(&error)) return error.what();
-  rlimit limit{};
+  rlimit limit{}, addresses{};
   getrlimit(RLIMIT_DATA, &limit);
-  const double used = double(kilobytes("/proc/self/status", "VmData:").value_or(0));
+  getrlimit(RLIMIT_AS, &addresses);
+  const bool by_addresses = addresses.rlim_cur < limit.rlim_cur;  // ulimit -v
+  if (by_addresses) limit = addresses;
+  const double used = double(kilobytes("/proc/self/status", by_addresses ? "VmSize:" : "VmData:").value_or(0));
   if (limit.rlim_cur == RLIM_INFINITY) return fmt::format("out of memory with {:.2f} GB in use", used * 1e-9);
   return fmt::format("out of memory with {:.2f} GB in use, of {:.2f} GB that are available here", used * 1e-9,
                      double(limit.rlim_cur) * 1e-9);

@@ -35,12 +35,14 @@ decltype(auto) attempt(const fs::path& target, Do&& action) {
 
 OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   std::error_code error;
-  const fs::path resolved = fs::weakly_canonical(fs::absolute(path_), error);
-  if (error) cannot("write", path_, error.value());
-  path_ = resolved;
   const fs::file_status status = fs::status(path_, error);
   if (fs::is_directory(status)) cannot("write", path_, EISDIR);
   special_ = fs::exists(status) && !fs::is_regular_file(status);
+  if (!special_) {  // a link to a pipe (/dev/stdout, a shell's >(command)) resolves to no name that could be opened
+    const fs::path resolved = fs::weakly_canonical(fs::absolute(path_), error);
+    if (error) cannot("write", path_, error.value());
+    path_ = resolved;
+  }
   if (fs::exists(status) && access(path_.c_str(), W_OK) != 0) cannot("write", path_, errno);
   if (!special_) attempt(path_, [&] { TemporaryFile probe(path_); });
 }

@@ -20,7 +20,7 @@ class OutputFile {
  private:
   friend void write_files(std::span<const std::pair<OutputFile, std::string>> files);
 
-  std::filesystem::path path_;  ///< of the file itself, links resolved
+  std::filesystem::path path_;  ///< of the file itself, links resolved unless it is special
   bool special_ = false;        ///< a device or a pipe: written to, not replaced
 };
 

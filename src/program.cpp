@@ -156,7 +156,7 @@ void add_text(CLI::App& program, Action& action, const char* name, const char* h
   auto file = std::make_shared<std::string>(), out = std::make_shared<std::string>();
   CLI::App& app = *program.add_subcommand(name, help);
   app.add_option("file", *file, "a saved program")->type_name("FILE")->required();
-  app.add_option("--out", *out, "where to write it")->type_name("FILE")->default_str("standard output");
+  not_empty(app.add_option("--out", *out, "where to write it"))->type_name("FILE")->default_str("standard output");
   app.footer(footer);
   app.callback([&action, file, out, text] {
     action = [file, out, text] {
@@ -177,11 +177,11 @@ void add_run(CLI::App& program, Action& action) {
       ->type_name("A,B,...")
       ->default_str("as saved");
   app.add_flag("--values", arguments->values, "no derivatives");
-  app.add_option("--out", arguments->out, "CSV of values and derivatives, a line per sample")
+  not_empty(app.add_option("--out", arguments->out, "CSV of values and derivatives, a line per sample"))
       ->type_name("FILE")
       ->default_str("standard output");
-  app.add_option("--uniform", arguments->uniform,
-                 "CSV of what there is once per batch: uniform outputs, derivatives in parameters")
+  not_empty(app.add_option("--uniform", arguments->uniform,
+                           "CSV of what there is once per batch: uniform outputs, derivatives in parameters"))
       ->type_name("FILE")
       ->default_str("not written");
   app.add_option("--isa", arguments->isa, "auto, scalar, avx2 or avx512")->type_name("NAME")->capture_default_str();

@@ -34,7 +34,8 @@ void Reports::write(std::span<const bench::Run> runs, const nlohmann::ordered_js
     meta["machine"] = machine_;
     meta["build"] = build_json();
     meta.update(more);
-    files.emplace_back(*meta_, meta.dump(2) + '\n');
+    // Words of the command line may be in another encoding than JSON's.
+    files.emplace_back(*meta_, meta.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
   }
   for (std::size_t i = 0; i < extra_.size(); ++i) files.emplace_back(extra_[i], extra_texts[i]);
   if (csv_) files.emplace_back(*csv_, summary);

@@ -43,12 +43,13 @@ void add_run_arguments(CLI::App& app, RunArguments& arguments) {
          "a repetition repeats the batch for at least so long")
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", arguments.min_time));
-  app.add_option("--out", arguments.out, "write summary.csv, samples.csv and meta.json into this folder")
+  not_empty(app.add_option("--out", arguments.out, "write summary.csv, samples.csv and meta.json into this folder"))
       ->type_name("DIR");
-  app.add_option("--csv", arguments.csv,
-                 "write the summary to this file; - is standard output, and the table goes to standard error")
+  not_empty(
+      app.add_option("--csv", arguments.csv,
+                     "write the summary to this file; - is standard output, and the table goes to standard error"))
       ->type_name("FILE");
-  app.add_option("--run-id", arguments.run_id, "name of this run in its reports")
+  not_empty(app.add_option("--run-id", arguments.run_id, "name of this run in its reports"))
       ->type_name("NAME")
       ->default_str("time and process");
   app.add_flag("--quiet", arguments.quiet, "no table");

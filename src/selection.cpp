@@ -122,6 +122,10 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& va
       ->default_str(std::to_string(value));
 }
 
+CLI::Option* not_empty(CLI::Option* option) {
+  return option->check([](const std::string& text) { return text.empty() ? "the name is empty" : ""; });
+}
+
 void add_fixed_selection(CLI::App& app, Selection& s) {
   app.add_option("--levels", s.levels, "levels in the order of the table, or `all`: v0 to the highest v")
       ->type_name("A,B,...")

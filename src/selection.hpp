@@ -32,6 +32,9 @@ void add_selection(CLI::App& app, Selection& selection);
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& value, std::uint64_t low,
                        std::uint64_t high, const std::string& help);
 
+/// An option whose text may not be empty, as that of "$variable" in a shell is where nothing was set.
+CLI::Option* not_empty(CLI::Option* option);
+
 /// The options that say the same as `selection` does.
 std::vector<std::string> command_line(const Selection& selection);
 

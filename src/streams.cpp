@@ -43,8 +43,8 @@ void print(Stream stream, std::string_view text) {
 
 void complain(std::string_view text) {
   std::string line = fmt::format("wengert: {}", text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(  // what was typed may hold anything, and a terminal obeys some of it
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
   print(Stream::error, line + '\n');
 }
 

@@ -60,6 +60,7 @@ def usage(tap):
     done = run("info")
     tap.check("info", expect(*((word in done.stdout, word) for word in ("scalar", "avx512", "cores", "flags", "-O", "compiler"))))
 
+    tap.check("what a terminal would obey is not said to it", ends(run("ladder", "--levels", "\x1b[31m\nv2"), 2, "' [31m v2'"))
     tap.check("no subcommand", ends(run(), 2))
     tap.check("an unknown subcommand", ends(run("fly"), 2, "fly"))
     tap.check("an unknown option", ends(run("ladder", "--speed", "9"), 2, "--speed"))
@@ -81,6 +82,8 @@ def usage(tap):
         tap.check(f"--min-time {value}", ends(run("ladder", "--min-time", value), 2, "--min-time", f"'{value}'"))
     tap.check("--lanes 128 with f64", ends(run("ladder", "--lanes", "128"), 2, "f64"))
     tap.check("--lanes 8 with f32", ends(run("ladder", "--lanes", "8", "--precision", "f32"), 2, "f32"))
+    for command, option in (("ladder", "--out"), ("ladder", "--csv"), ("ladder", "--run-id"), ("sweep", "--out")):
+        tap.check(f"{command} {option} ''", ends(run(command, option, ""), 2, option, "empty"))
     tap.check("--run-id with a slash", ends(run("ladder", "--run-id", "a/b"), 2, "--run-id"))
     tap.check("WENGERT_ISA=mmx", ends(run("ladder", *QUICK, env={"WENGERT_ISA": "mmx"}), 2, "mmx"))
     machine = json.loads(run("info", "--json").stdout)["machine"]
@@ -139,6 +142,13 @@ def reports(tap, folder):
     both = run("ladder", *QUICK, "--levels", "v2", "--csv", "-")
     tap.check("with --csv - the table is on standard error", expect(("ns/op" in both.stderr, both.stderr)))
     tap.check("the same seed gives the same results", expect((rows[0]["checksum"] == summary[2]["checksum"], rows[0])))
+    piped = run("ladder", *QUICK, "--levels", "v2", "--csv", "/dev/stdout", "--quiet")
+    tap.check("--csv /dev/stdout, a pipe", expect((piped.returncode == 0, piped), (rows[0]["checksum"] in piped.stdout, piped)))
+    foreign = os.fsencode(folder) + b"/b\xe4r"  # no UTF-8
+    done = run("ladder", *QUICK, "--levels", "v2", "--quiet", "--out", os.fsdecode(foreign))
+    tap.check("a folder whose name is in another encoding", expect(
+        (done.returncode == 0, done), (sorted(os.listdir(os.fsdecode(foreign))) == REPORT, "no report"),
+        ("b\ufffdr" in json.loads((pathlib.Path(os.fsdecode(foreign)) / "meta.json").read_text())["command"][-1], "command")))
     other = run("ladder", *QUICK, "--levels", "v2", "--csv", "-", "--quiet", "--seed", 43)
     tap.check("another seed gives others", expect((rows[0]["checksum"] not in other.stdout, other.stdout)))
     done = run("ladder", *QUICK, "--levels", "all", "--precision", "f32", "--output", "sum", "--warmup", "0", "--quiet")
@@ -334,6 +344,11 @@ def memory(tap):
     def little():
         resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
 
+    def few_addresses():  # more than the program takes, less than the pool of v1
+        resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
+
+    done = run("ladder", *QUICK, "--levels", "v1", "--quiet", preexec_fn=few_addresses)
+    tap.check("a limit of addresses is named", ends(done, 1, "v1 failed", "of 0.07 GB"))
     done = run("ladder", "--levels", "v2,v3", "--ops", "1000000", "--iterations", "2", "--lanes", "64",
                "--repetitions", "1", "--csv", "-", preexec_fn=little)
     rows = {row["level"]: row["status"] for row in csv.DictReader(done.stdout.splitlines())}

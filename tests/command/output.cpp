@@ -109,4 +109,19 @@ BOOST_AUTO_TEST_CASE(a_device_is_written_to_not_replaced) {
   BOOST_TEST(fs::is_character_file("/dev/full"));
 }
 
+// /dev/stdout and what a shell makes of >(command) are links to pipes, whose targets have no path.
+BOOST_AUTO_TEST_CASE(a_link_to_a_pipe_is_written_to) {
+  int ends[2];
+  BOOST_TEST_REQUIRE(pipe(ends) == 0);
+  write("/proc/self/fd/" + std::to_string(ends[1]), "text");
+  fs::create_symlink("/proc/self/fd/" + std::to_string(ends[1]), path / "link.csv");
+  write(path / "link.csv", "more");
+  close(ends[1]);
+  char read_back[9] = {};
+  BOOST_TEST(read(ends[0], read_back, 8) == 8);
+  BOOST_TEST(std::string(read_back) == "textmore");
+  close(ends[0]);
+  BOOST_TEST(fs::is_symlink(path / "link.csv"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -132,13 +132,17 @@ Id NaiveTape<Real>::constant(Real value) {
 }
 
 template <class Real>
-Id NaiveTape<Real>::shared_constant(Real value) {
+Id NaiveTape<Real>::shared_constant(Real value, Id more) {
   using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
   const Bits bits = std::bit_cast<Bits>(value);
   SharedConstant& place = shared_[static_cast<std::uint64_t>(bits) * 0x9e3779b97f4a7c15u >> 60];
   const bool there = place.id < values_.size() && std::bit_cast<Bits>(place.value) == bits &&
                      !epochs_.forgotten(place.id, place.epoch);
-  if (!there) place = {value, constant(value), epochs_.now()};
+  if (!there) {
+    make_room(1 + more, more != 0, 0);
+    make_room(constants_, std::max<Id>(more, 1));
+    place = {value, constant(value), epochs_.now()};
+  }
   return place.id;
 }
 
@@ -377,7 +381,7 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
 }
 
 template <class Real>
-void NaiveTape<Real>::truncate(const Mark& mark) {
+void NaiveTape<Real>::truncate(const Mark& mark) noexcept {
   labels_.rewind(mark.variables);
   values_.truncate(mark.variables);
   ops_.truncate(mark.ops);
@@ -388,6 +392,13 @@ void NaiveTape<Real>::truncate(const Mark& mark) {
   guards_.truncate(mark.guards);
   while (!calls_.empty() && calls_.back().op >= mark.ops) calls_.pop_back();
   if (adjoints_.size() > mark.variables) adjoints_.truncate(mark.variables);
+}
+
+template <class Real>
+void NaiveTape<Real>::take_back(const Mark& mark) noexcept {
+  truncate(mark);
+  for (SharedConstant& place : shared_)
+    if (place.id >= mark.variables) place.id = no_id;
 }
 
 template <class Real>

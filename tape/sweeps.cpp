@@ -9,6 +9,32 @@
 #include "wengert/tape.hpp"
 
 namespace wengert {
+namespace {
+
+/// Numbers of a tape that are as they were where a custom op throws half way.
+template <class Real>
+struct Restored {
+  explicit Restored(detail::Array<Real>& of) : numbers(of) {}
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+  ~Restored() {
+    if (!taken) return;
+    numbers.truncate(copy.size());
+    std::copy(copy.begin(), copy.end(), numbers.begin());
+  }
+  /// There must be room in `copy`.
+  void take() {
+    std::copy(numbers.begin(), numbers.end(), copy.extend(numbers.size()));
+    taken = true;
+  }
+  void keep_new() { taken = false; }
+
+  detail::Array<Real>& numbers;
+  detail::Array<Real> copy;
+  bool taken = false;
+};
+
+}  // namespace
 
 template <class Real>
 void NaiveTape<Real>::forward() {
@@ -26,6 +52,9 @@ void NaiveTape<Real>::forward() {
 template <class Real>
 void NaiveTape<Real>::forward_with_calls() {
   std::vector<Real> room = call_room();
+  Restored<Real> before(values_);
+  make_room(before.copy, values_.size());
+  before.take();
   each_stretch(
       std::span<const Call<Real>>(calls_), ops_.size(),
       [&](std::size_t first, std::size_t end) {
@@ -40,6 +69,7 @@ void NaiveTape<Real>::forward_with_calls() {
             .values([&](std::size_t i) { return one(operands[i]); },
                     [&](std::size_t j) { return one(record.out + static_cast<Id>(j)); });
       });
+  before.keep_new();
 }
 
 template <class Real>
@@ -58,7 +88,11 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   if (adjoints_.size() < values_.size()) reserve(values_.size(), 0);
   std::vector<std::uint8_t> visit;
   std::vector<Real> room, contributions;  // of calls
-  if (!calls_.empty()) room = call_room(), contributions = call_room();
+  Restored<Real> before(adjoints_);
+  if (!calls_.empty()) {
+    room = call_room(), contributions = call_room();
+    make_room(before.copy, adjoints_.size());
+  }
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
   const OpRecord* end = ops_.end();
   if (!ops_.empty() && last < ops_.back().out)
@@ -66,6 +100,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
                            [](Id id, const OpRecord& record) { return id < record.out; });
   const std::size_t count = static_cast<std::size_t>(end - ops_.begin());
   if (zero_rule_ == ZeroRule::ieee) visit = visited_ops<Real>(view(), seeds);
+  if (!calls_.empty()) before.take();
   // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
   adjoints_.truncate(0);
   std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
@@ -76,6 +111,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
     backend_->backward(
         {ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1, ieee, visits});
   else backward_with_calls(count, ieee, visits, room.data(), contributions);
+  before.keep_new();
 }
 
 template <class Real>

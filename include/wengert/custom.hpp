@@ -113,10 +113,13 @@ std::vector<Var<Real>> CustomOp<Real>::operator()(const Operands& operands) cons
     for (const Real y : values(point)) outputs.emplace_back(y);
     return outputs;
   }
+  detail::Attempt<Real> attempt(tape);
+  outputs.reserve(rule_->outputs);
   std::vector<Id> ids;
   for (const Var<Real>& x : operands) ids.push_back(x.place(*tape));
   const Id first = record(*tape, ids);
   for (std::size_t j = 0; j < rule_->outputs; ++j) outputs.emplace_back(*tape, first + static_cast<Id>(j));
+  attempt.keep();
   return outputs;
 }
 

@@ -83,8 +83,10 @@ template <class Derived>
 auto input_matrix(NaiveTape<typename Derived::Scalar>& tape, const Eigen::DenseBase<Derived>& elements) {
   const typename Derived::PlainObject numbers = elements.derived();
   detail::Like<Derived, Var<typename Derived::Scalar>> inputs(numbers.rows(), numbers.cols());
+  detail::Attempt<typename Derived::Scalar> attempt(&tape);
   for (Eigen::Index column = 0; column < numbers.cols(); ++column)
     for (Eigen::Index row = 0; row < numbers.rows(); ++row) inputs(row, column) = input(tape, numbers(row, column));
+  attempt.keep();
   return inputs;
 }
 

@@ -283,10 +283,17 @@ class WENGERT_API NaiveTape {
     if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
       stale(id);
   }
+  /// Makes room for a guard, so that the next `compare` needs none. Throws out_of_memory.
+  WENGERT_INLINED void expect_guard() {
+    if (guards_.full()) [[unlikely]]
+      make_room(guards_, 1);
+  }
   /// Records the comparison `op` of two operands that were checked, and a guard on it. Returns its outcome.
   bool compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line);
-  /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time.
-  Id shared_constant(Real value);
+  /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time. `more`: how
+  /// many more variables an op that it is for records, constants and result. There is room for them once it is recorded, so that
+  /// the op doesn't fail half way.
+  Id shared_constant(Real value, Id more = 0);
   /// Appends a fixed-arity op whose value is known, with operands that were checked; bit k of `constants` where operand k is
   /// known to be one.
   WENGERT_INLINED Id append(Op op, Real value, Id a, Id b, Id c, std::uint8_t constants = 0) {
@@ -304,6 +311,8 @@ class WENGERT_API NaiveTape {
     values_.push(value);
     return out;
   }
+  /// Forgets what was recorded since `mark`, of which nobody knows yet.
+  void take_back(const Mark& mark) noexcept;
   /// What Scope does (wengert/labels.hpp).
   void open_scope(std::string_view name);
   void close_scope() noexcept { labels_.close(static_cast<Id>(values_.size())); }   ///< likewise
@@ -342,7 +351,7 @@ class WENGERT_API NaiveTape {
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
-  void truncate(const Mark& mark);
+  void truncate(const Mark& mark) noexcept;
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
   void make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands);
   template <class T>

@@ -68,6 +68,29 @@ struct IsVar : std::false_type {};
 template <class Real>
 struct IsVar<Var<Real>> : std::true_type {};
 
+/// For calls that record several things: all of them, or, where one throws, none.
+template <class Real>
+class Attempt {
+ public:
+  explicit Attempt(NaiveTape<Real>* tape) : tape_(tape) {
+    if (!tape_) return;
+    NaiveTape<Real>::check_lives(tape_);
+    mark_ = tape_->mark();
+    epoch_ = tape_->epoch();
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() {
+    if (tape_ && tape_->epoch() == epoch_) tape_->take_back(mark_);
+  }
+  void keep() { tape_ = nullptr; }
+
+ private:
+  NaiveTape<Real>* tape_;
+  Mark mark_;
+  std::uint32_t epoch_ = 0;
+};
+
 /// Rows that answer a question: their functions return a Cond.
 constexpr bool is_condition(const char* partial) { return std::string_view(partial) == "none"; }
 
@@ -154,23 +177,34 @@ class Var {
   /// So do these. (isnan, a row of the table, returns a Cond: decide(isnan(x)) is the bool.)
   friend bool isfinite(const Located<Real>& x) {
     const Real inf = std::numeric_limits<Real>::infinity();
-    return compare(Op::lt, -inf < x->value_ && x->value_ < inf, abs(*x), Var(inf), x);
+    detail::Attempt<Real> attempt(x->tape_);
+    const bool outcome = compare(Op::lt, -inf < x->value_ && x->value_ < inf, abs(*x), Var(inf), x);
+    attempt.keep();
+    return outcome;
   }
   friend bool isinf(const Located<Real>& x) {
     const Real inf = std::numeric_limits<Real>::infinity();
-    return compare(Op::eq, x->value_ == inf || x->value_ == -inf, abs(*x), Var(inf), x);
+    detail::Attempt<Real> attempt(x->tape_);
+    const bool outcome = compare(Op::eq, x->value_ == inf || x->value_ == -inf, abs(*x), Var(inf), x);
+    attempt.keep();
+    return outcome;
   }
   /// @}
   /// A NaN counts as positive, as for copysign.
   friend bool signbit(const Located<Real>& x) {
+    detail::Attempt<Real> attempt(x->tape_);
     const Var one = copysign(Var(1), *x);
-    return compare(Op::lt, one.value_ < 0, one, Var(0), x);
+    const bool outcome = compare(Op::lt, one.value_ < 0, one, Var(0), x);
+    attempt.keep();
+    return outcome;
   }
   /// The number without its fraction, as an index or a count: a guard that it stays the same. Throws bad_argument where it is
   /// no 64-bit integer.
   friend std::int64_t to_integer(const Located<Real>& x) {
     const std::int64_t number = detail::integer(x->value_);
+    detail::Attempt<Real> attempt(x->tape_);
     compare(Op::eq, true, trunc(*x), Var(number), x);
+    attempt.keep();
     return number;
   }
 
@@ -261,13 +295,23 @@ class Var {
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
     if (!tape) return Var(value);
-    const Id x = a.place(*tape), y = b.place(*tape);
+    const auto [x, y] = places(*tape, a, b);
     return Var(value, tape, tape->append(op, value, x, y, x, constants(a, b)), tape->epoch());
   }
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
     if (!tape) return Var(value);
-    const Id x = a.place(*tape), y = b.place(*tape), z = c.place(*tape);
+    Id more = !a.tape_ + !b.tape_ + !c.tape_;
+    if (more != 0) {  // what may be refused is looked at before a constant is recorded
+      if (a.tape_) a.place(*tape);
+      if (b.tape_) b.place(*tape);
+      if (c.tape_) c.place(*tape);
+    }
+    const Id x = a.place(*tape, more);
+    more -= !a.tape_;
+    const Id y = b.place(*tape, more);
+    more -= !b.tape_;
+    const Id z = c.place(*tape, more);
     return Var(value, tape, tape->append(op, value, x, y, z, constants(a, b, c)), tape->epoch());
   }
   template <class... Operands>
@@ -280,8 +324,23 @@ class Var {
   static bool compare(Op op, bool outcome, const Var& a, const Var& b, const Located<Real>& at) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
     if (!tape) return outcome;
-    const Id x = a.place(*tape), y = b.place(*tape);
+    Tape::check_lives(tape);
+    tape->expect_guard();
+    const auto [x, y] = places(*tape, a, b);
     return tape->compare(op, outcome, x, y, at.file, at.line);
+  }
+  /// As `place`, of an operand of an op that records so many variables `more` where this one is a constant.
+  WENGERT_INLINED Id place(Tape& tape, Id more) const {
+    return tape_ ? place(tape) : tape.shared_constant(value_, more);
+  }
+  /// Of two operands, of which one is no constant: what may be refused is looked at before a constant is recorded.
+  WENGERT_INLINED static std::pair<Id, Id> places(Tape& tape, const Var& a, const Var& b) {
+    if (a.tape_) {
+      const Id x = a.place(tape);
+      return {x, b.place(tape, 1)};
+    }
+    const Id y = b.place(tape);
+    return {a.place(tape, 1), y};
   }
 
   Real value_ = 0;
@@ -376,18 +435,23 @@ std::pair<Var<Real>, Id> recorded(Op op, const Lists&... lists) {
     n += length;
   }
   NaiveTape<Real>* tape = nullptr;
-  each([&](const Var<Real>& x) { tape = tape ? tape : x.tape(); }, lists...);
+  bool constants = false;
+  each([&](const Var<Real>& x) { tape = tape ? tape : x.tape(), constants |= !x.tape(); }, lists...);
   if (!tape) return {Var<Real>(), 0};
   NaiveTape<Real>::check_lives(tape);
+  Attempt<Real> attempt(constants ? tape : nullptr);
   Id* room = tape->operand_room(op, n);
   each([&](const Var<Real>& x) { *room++ = x.place(*tape); }, lists...);
   if (op == Op::sum) {  // no more work than to look up how it is done
     Real s = 0;
     std::size_t i = 0;
     each([&](const Var<Real>& x) { s = i++ == 0 ? x.value() : s + x.value(); }, lists...);
-    return {Var<Real>(*tape, tape->append_n(op, static_cast<Id>(n), s)), 1};
+    const Id first = tape->append_n(op, static_cast<Id>(n), s);
+    attempt.keep();
+    return {Var<Real>(*tape, first), 1};
   }
   const Id first = tape->append_n(op, static_cast<Id>(n));
+  attempt.keep();
   return {Var<Real>(*tape, first), info(op).outputs(static_cast<Id>(n))};
 }
 
@@ -407,13 +471,11 @@ Var<Real> one_output(Op op, const Lists&... lists) {
 
 template <class Real, class... Lists>
 std::vector<Var<Real>> all_outputs(Op op, const Lists&... lists) {
+  std::vector<Var<Real>> outputs;  // with room before anything is recorded
+  outputs.reserve(info(op).outputs(static_cast<Id>((static_cast<std::size_t>(std::ranges::distance(lists)) + ...))));
   const auto [first, count] = recorded<Real>(op, lists...);
-  std::vector<Var<Real>> outputs;
-  if (count == 0) {
+  if (count == 0)
     for (Real y : folded<Real>(op, lists...)) outputs.emplace_back(y);
-    return outputs;
-  }
-  outputs.reserve(count);
   for (Id j = 0; j < count; ++j) outputs.emplace_back(*first.tape(), first.id() + j);
   return outputs;
 }

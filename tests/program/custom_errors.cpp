@@ -119,6 +119,8 @@ BOOST_AUTO_TEST_CASE(what_its_code_throws, *uses_threads()) {
   BOOST_CHECK_THROW(polar(a - 5, b), Refusal);
   BOOST_TEST(tape.statistics().variables == before.variables + 2);  // a - 5
   BOOST_TEST(tape.statistics().operands == before.operands);
+  BOOST_CHECK_THROW(polar(-5, b), Refusal);
+  BOOST_TEST(tape.statistics().variables == before.variables + 2);  // and no constant
   const Var<double> f = polar(a, b)[0];
   tape.set_input(a.id(), -1);
   BOOST_CHECK_THROW(tape.forward(), Refusal);
@@ -131,6 +133,21 @@ BOOST_AUTO_TEST_CASE(what_its_code_throws, *uses_threads()) {
   tape.forward();
   backward(f);
   BOOST_TEST(grad(a) == 0.6);
+  // What throws leaves values and adjoints as they were, of what comes before the op in the sweep too.
+  const Var<double> g = exp(f);
+  backward(g);
+  const double slopes[] = {grad(g), grad(f), grad(a), tape.value(3)};
+  BOOST_TEST(slopes[3] == 1);  // a - 5
+  tape.set_input(b.id(), -8);
+  tape.forward();
+  BOOST_CHECK_THROW(backward(f), Refusal);
+  tape.set_input(a.id(), -1);
+  BOOST_CHECK_THROW(tape.forward(), Refusal);
+  BOOST_TEST(tape.value(f.id()) == 10);
+  const double still[] = {grad(g), grad(f), grad(a), tape.value(3)};
+  BOOST_TEST(still == slopes, boost::test_tools::per_element());
+  tape.set_input(a.id(), 6);
+  tape.set_input(b.id(), 8);
 
   for (const unsigned threads : {1u, 2u, 5u}) {
     Replay<double> replay(compile(tape, f.id()), {.threads = threads});

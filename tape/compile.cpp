@@ -54,15 +54,13 @@ class Compilation {
     for (Id id : checked()) roots.push_back(id);
     if (guards_.batch != no_id) roots.push_back(guards_.batch);
     s_ = simplify(tape_, std::span<const Id>(roots), std::span<const Id>(differentiated_));
-    backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_));
+    for (const OpRecord& record : tape_.ops)
+      if (s_.sums_samples(record)) sums_.push_back(record.out);
+    backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_),
+                               static_cast<std::uint32_t>(sums_.size()));
     values_ = backward_.values;
     const Items body = lower_forward(tape_, s_, Phase::body, values_), prologue = uniform_items(Phase::prologue),
                 epilogue = uniform_items(Phase::epilogue);
-    for (const OpRecord& record : tape_.ops)
-      if (record.op == Op::sum_samples && s_.is(record.out, Simplified::live) && s_.same[record.out] == record.out)
-        sums_.push_back(&record);
-    for (const OpRecord* sum : sums_)
-      s_.flags[s_.same[sum->a]] |= Simplified::kept;  // added up after the reverse sweep
 
     const std::vector<std::uint32_t> order = schedule(body, values_);
     Slots value_slots(values_), slots(values_), uniform_slots(values_);
@@ -101,7 +99,6 @@ class Compilation {
         if (value < variables) read[value] = 1;
     for (Id id : outputs_)
       if (!s_.uniform(id)) pinned.push_back(s_.same[id]);
-    for (const OpRecord* sum : sums_) pinned.push_back(s_.same[sum->a]);
     for (Id id : checked()) pinned.push_back(s_.same[id]);
     for (ValueId value : pinned) read[value] = 1;
     const auto kept = [&](ValueId value) { return keep && value < variables && s_.is(value, Simplified::kept); };
@@ -128,7 +125,6 @@ class Compilation {
       if (!parameter(id)) layout.inputs.push_back(read[id] || kept(id) ? slots[id] : no_slot);
     for (Id id : outputs_)
       if (!s_.uniform(id)) layout.outputs.push_back(slots[s_.same[id]]);
-    for (const OpRecord* sum : sums_) layout.terms.push_back(slots[s_.same[sum->a]]);
     if (const GuardCheck& check = guards_.samples; check.sum != no_id) {
       layout.guards.sum = slots[s_.same[check.sum]];
       layout.guards.wanted = static_cast<Real>(check.wanted);
@@ -151,7 +147,6 @@ class Compilation {
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
       if (!s_.uniform(differentiated_[k]) && backward_.gradients[k] != no_value)
         pinned.push_back(backward_.gradients[k]);
-    for (const Backward::Crossing& total : backward_.totals) pinned.push_back(total.from);
     data_->backward = slots.place(backward_.body, schedule(backward_.body, values_), arriving, pinned);
     data_->gradient.slots = slots.count();
     const auto slot = [&](ValueId value) { return value == no_value ? no_slot : slots[value]; };
@@ -160,7 +155,6 @@ class Compilation {
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
       if (!s_.uniform(differentiated_[k])) data_->gradients.push_back(slot(backward_.gradients[k]));
     for (const Backward::Crossing& sum : backward_.sums) data_->sum_seeds.push_back(slots[sum.to]);
-    for (const Backward::Crossing& total : backward_.totals) data_->totals.push_back(slots[total.from]);
   }
 
   /// What runs once per batch. Every value has a slot to itself: there is one lane of it.
@@ -180,10 +174,10 @@ class Compilation {
       layout.inputs.push_back(slots.keep(id));
       uniform.initial.push_back(tape_.values[id]);
     }
-    for (const OpRecord* sum : sums_) layout.terms.push_back(slots.keep(sum->out));
+    for (Id sum : sums_) uniform.sums.push_back(slots.keep(sum));
     for (ValueId seed : backward_.seeds)
       if (seed != no_value) slots.keep(seed);
-    for (const Backward::Crossing& total : backward_.totals) uniform.totals.push_back(slots.keep(total.to));
+    for (ValueId total : backward_.totals) uniform.totals.push_back(slots.keep(total));
     for (const Items* items :
          std::initializer_list<const Items*>{&prologue, &epilogue, &backward_.epilogue, &backward_.prologue})
       for (const Item& item : items->items) {
@@ -208,8 +202,11 @@ class Compilation {
     if (guards_.batch != no_id) layout.guards.sum = slots[s_.same[guards_.batch]];
     for (const Backward::Crossing& sum : backward_.sums) uniform.sum_adjoints.push_back(slots[sum.from]);
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
-      if (s_.uniform(differentiated_[k]))
+      if (s_.uniform(differentiated_[k])) {
+        const auto at = std::lower_bound(tape_.parameters.begin(), tape_.parameters.end(), differentiated_[k]);
+        uniform.differentiated.push_back(static_cast<std::uint32_t>(at - tape_.parameters.begin()));
         uniform.gradients.push_back(backward_.gradients[k] == no_value ? no_slot : slots[backward_.gradients[k]]);
+      }
   }
 
   /// What tells how the samples' guards came out.
@@ -242,11 +239,12 @@ class Compilation {
       const CustomRule<Real>& rule = rule_of(tape_, record);
       data_->rules[record.c] = tape_.calls[record.c].rule;
       data_->call_room = std::max(data_->call_room, room_for(rule));
-      if (!s_.is(record.out, Simplified::varying)) continue;
-      const bool active = s_.is(record.out, Simplified::active);
-      if (data_->call.empty()) data_->call = rule.name;
-      if (active && !rule.jvp && data_->call_without_jvp.empty()) data_->call_without_jvp = rule.name;
-      if (active && !rule.hvp && data_->call_without_hvp.empty()) data_->call_without_hvp = rule.name;
+      const bool active = s_.is(record.out, Simplified::active), varying = s_.is(record.out, Simplified::varying);
+      std::string &jvp = varying ? data_->call_without_jvp : data_->uniform.call_without_jvp,
+                  &hvp = varying ? data_->call_without_hvp : data_->uniform.call_without_hvp;
+      if (active && !rule.jvp && jvp.empty()) jvp = rule.name;
+      if (active && !rule.hvp && hvp.empty()) hvp = rule.name;
+      if (varying && data_->call.empty()) data_->call = rule.name;
     }
 
     ProgramStatistics& n = data_->statistics;
@@ -288,7 +286,7 @@ class Compilation {
   Simplified s_;
   Backward backward_;
   ValueId values_ = 0;
-  std::vector<const OpRecord*> sums_;  // over samples
+  std::vector<Id> sums_;  // over samples
 };
 
 template <class Real>

@@ -71,6 +71,10 @@ struct Simplified {
   /// Of a variable that isn't constant.
   Phase phase(Id id) const { return is(id, varying) ? Phase::body : is(id, late) ? Phase::epilogue : Phase::prologue; }
   bool uniform(Id id) const { return !is(id, varying | constant); }
+  /// Whether a record is a sum over the samples that has to be computed.
+  bool sums_samples(const OpRecord& record) const {
+    return record.op == Op::sum_samples && is(record.out, live) && same[record.out] == record.out;
+  }
 };
 
 /// Throws bad_argument where an op of the samples needs their sum.
@@ -88,11 +92,12 @@ struct Items {
   std::vector<Item> items;
   std::vector<ValueId> words;
 
-  /// What else there is to know of the custom ops among the items, which have a kind past those of the catalogue.
-  struct Call {
-    std::uint32_t item, rule, adjoints;
+  /// What else there is to know of items of a kind past those of the catalogue: the rule's or the sum's number, how many of the
+  /// reads are adjoints of outputs.
+  struct Special {
+    std::uint32_t item, number, adjoints;
   };
-  std::vector<Call> calls;  ///< by item, ascending
+  std::vector<Special> specials;  ///< by item, ascending
 
   std::span<const ValueId> writes(const Item& item) const { return {words.data() + item.first, item.writes}; }
   std::span<const ValueId> reads(const Item& item) const {
@@ -112,15 +117,16 @@ struct Backward {
   struct Crossing {
     ValueId from, to;
   };
-  std::vector<Crossing> sums;    ///< a sum's adjoint, which is that of every sample's term
-  std::vector<Crossing> totals;  ///< what the samples give to the adjoint of a uniform variable, to be summed
+  std::vector<Crossing> sums;   ///< a sum's adjoint, which is that of every sample's term
+  std::vector<ValueId> totals;  ///< sums over what the samples give to the adjoints of uniform variables
 };
 
+/// `first_total`: the number of the first sum over the samples that is this sweep's.
 template <class Real>
 Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
-                        std::span<const Id> differentiated);
+                        std::span<const Id> differentiated, std::uint32_t first_total);
 
-/// The values of one phase; those of sum_samples are not among them. Long sums are taken apart, so that each part can run
+/// The values of one phase; of sum_samples the taking of the samples' terms. Long sums are taken apart, so that each part can run
 /// as soon as its operands are there; `values` grows by what that takes.
 template <class Real>
 Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values);

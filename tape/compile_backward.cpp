@@ -12,8 +12,8 @@ using kernels::Slope;
 template <class Real>
 class BackwardLowering {
  public:
-  BackwardLowering(const TapeView<Real>& tape, Simplified& simplified)
-      : tape_(tape), s_(simplified), adjoint_(tape.values.size(), no_value) {
+  BackwardLowering(const TapeView<Real>& tape, Simplified& simplified, std::uint32_t first_total)
+      : tape_(tape), s_(simplified), next_total_(first_total), adjoint_(tape.values.size(), no_value) {
     const ValueId variables = static_cast<ValueId>(tape.values.size());
     out_.minus_zero = variables;
     out_.waste = variables + 1;
@@ -51,11 +51,10 @@ class BackwardLowering {
     if (s_.has_uniform) {
       code_ = &out_.prologue;
       std::swap(uniform, adjoint_);
-      for (Id id = 0; id < uniform.size(); ++id)
-        if (s_.uniform(id) && uniform[id] != no_value) {
-          out_.totals.push_back({uniform[id], new_value()});
-          add_to(id, out_.totals.back().to, Slope::one);
-        }
+      for (const Id id : taken_) {
+        out_.totals.push_back(new_value());
+        add_to(id, out_.totals.back(), Slope::one);
+      }
       sweep(Phase::prologue);
       for (std::size_t k = 0; k < differentiated.size(); ++k)
         if (s_.uniform(differentiated[k])) out_.gradients[k] = adjoint_[differentiated[k]];
@@ -84,17 +83,39 @@ class BackwardLowering {
   }
   /// `uniform`: adjoints that the epilogue left.
   void sweep_body(const std::vector<ValueId>& uniform) {
+    const auto in_body = [&](const OpRecord& record) {
+      return visited(record) && (record.op == Op::sum_samples || s_.phase(record.out) == Phase::body);
+    };
+    // A uniform variable's adjoint is whole once the first op that reads it has been visited.
+    std::vector<std::uint8_t> open(tape_.values.size(), 0);
+    std::vector<std::size_t> last_of(tape_.ops.size() + 1, 0);
+    std::vector<Id> whole;
+    for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
+      if (in_body(tape_.ops[k]))
+        for (const Id id : operands_of(tape_, tape_.ops[k]))
+          if (s_.uniform(id) && active(id) && open[id]++ == 0) whole.push_back(id);
+      last_of[k + 1] = whole.size();
+    }
     for (std::size_t k = tape_.ops.size(); k-- > 0;) {
       const OpRecord& record = tape_.ops[k];
-      if (!visited(record)) continue;
-      if (record.op == Op::sum_samples) {
-        if (uniform[record.out] == no_value) continue;
+      if (!in_body(record)) continue;
+      if (record.op != Op::sum_samples) {
+        adjoint(record);
+      } else if (uniform[record.out] != no_value) {
         out_.sums.push_back({uniform[record.out], new_value()});
         add_to(record.a, out_.sums.back().to, Slope::one);
-      } else if (s_.phase(record.out) == Phase::body) {
-        adjoint(record);
       }
+      for (std::size_t w = last_of[k]; w < last_of[k + 1]; ++w)
+        if (adjoint_[whole[w]] != no_value) take(whole[w]);
     }
+  }
+  /// Sums a uniform variable's adjoint over the samples.
+  void take(Id id) {
+    taken_.push_back(id);
+    code_->specials.push_back({static_cast<std::uint32_t>(code_->items.size()), next_total_++, 0});
+    begin(take_sum);
+    word(adjoint_[id]);
+    end(0);
   }
   void adjoint(const OpRecord& record) {
     if (record.op == op_call) call(record);
@@ -260,7 +281,7 @@ class BackwardLowering {
     for (Id j = 0; j < outputs; ++j) reached |= adjoint_[record.out + j] != no_value;
     if (!reached) return;
     const Operands operands = operands_of(tape_, record);
-    code_->calls.push_back({static_cast<std::uint32_t>(code_->items.size()), record.c, outputs});
+    code_->specials.push_back({static_cast<std::uint32_t>(code_->items.size()), record.c, outputs});
     begin(call_adjoint);
     const ValueId first = out_.values;
     for (Id id : operands) word(active(id) ? new_value() : out_.waste);
@@ -276,6 +297,8 @@ class BackwardLowering {
 
   const TapeView<Real>& tape_;
   Simplified& s_;
+  std::uint32_t next_total_;
+  std::vector<Id> taken_;           // uniform variables whose adjoints are summed over the samples
   std::vector<ValueId> adjoint_;    // of each variable, so far
   std::vector<std::uint8_t> seen_;  // scratch of `list`
   Backward out_{};
@@ -286,11 +309,13 @@ class BackwardLowering {
 
 template <class Real>
 Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
-                        std::span<const Id> differentiated) {
-  return BackwardLowering<Real>(tape, simplified).run(outputs, differentiated);
+                        std::span<const Id> differentiated, std::uint32_t first_total) {
+  return BackwardLowering<Real>(tape, simplified, first_total).run(outputs, differentiated);
 }
 
-template Backward lower_backward(const TapeView<double>&, Simplified&, std::span<const Id>, std::span<const Id>);
-template Backward lower_backward(const TapeView<float>&, Simplified&, std::span<const Id>, std::span<const Id>);
+template Backward lower_backward(const TapeView<double>&, Simplified&, std::span<const Id>, std::span<const Id>,
+                                 std::uint32_t);
+template Backward lower_backward(const TapeView<float>&, Simplified&, std::span<const Id>, std::span<const Id>,
+                                 std::uint32_t);
 
 }  // namespace wengert::plan

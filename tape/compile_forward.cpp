@@ -16,13 +16,14 @@ class ForwardLowering {
   Items run() {
     split_long_sums();
     std::size_t next_part = 0;
+    std::uint32_t sum = 0;
     for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
       const OpRecord& record = tape_.ops[k];
       if (computed(record) && !is_long_sum(record)) {
         const Operands operands = operands_of(tape_, record);
         const std::uint32_t results = outputs_of(tape_, record);
         const bool pair = record.op == Op::sum && operands.size() == 2;
-        if (record.op == op_call) out_.calls.push_back({static_cast<std::uint32_t>(out_.items.size()), record.c, 0});
+        if (record.op == op_call) special(record.c);
         begin(record.op == op_call ? call_values
               : pair               ? kernels::value_kernel(Op::add)
                                    : kernels::value_kernel(record.op, static_cast<std::uint32_t>(operands.size())),
@@ -30,6 +31,11 @@ class ForwardLowering {
         for (Id j = 0; j < results; ++j) out_.words.push_back(record.out + j);
         for (Id id : operands) out_.words.push_back(s_.same[id]);
         end(results);
+      } else if (phase_ == Phase::body && s_.sums_samples(record)) {
+        special(sum++);
+        begin(take_sum);
+        out_.words.push_back(s_.same[record.a]);
+        end(0);
       }
       for (; next_part < parts_.size() && parts_[next_part].after == k; ++next_part) emit(parts_[next_part]);
     }
@@ -85,6 +91,9 @@ class ForwardLowering {
     end(1);
   }
 
+  void special(std::uint32_t number) {
+    out_.specials.push_back({static_cast<std::uint32_t>(out_.items.size()), number, 0});
+  }
   void begin(std::uint16_t kind, bool no_tie = false) {
     out_.items.push_back({kind, no_tie, static_cast<std::uint32_t>(out_.words.size()), 0, 0});
   }

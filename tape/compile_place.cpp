@@ -37,8 +37,8 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
   for (ValueId value : arriving) give(value);
   for (const std::uint32_t position : order) {
     const Item& item = code.items[position];
-    const bool call = is_call(item.kind);
-    const kernels::Kind kind = call ? kernels::Kind() : kernels::catalogue[item.kind];
+    const bool call = is_call(item.kind), special = !in_catalogue(item.kind);
+    const kernels::Kind kind = special ? kernels::Kind() : kernels::catalogue[item.kind];
     const bool list = call || (info(kind.op).arity == 0 && kind.n == 0);
     if (out.runs.empty() || out.runs.back().kind != item.kind) {
       out.runs.push_back({item.kind, 0});
@@ -47,10 +47,12 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
     ++out.runs.back().count;
 
     const std::span<const ValueId> writes = code.writes(item), reads = code.reads(item);
-    if (call) {
-      const auto at = std::lower_bound(code.calls.begin(), code.calls.end(), position,
-                                       [](const Items::Call& one, std::uint32_t wanted) { return one.item < wanted; });
-      out.words.insert(out.words.end(), {at->rule, at->adjoints, item.writes, item.reads});
+    if (special) {
+      const auto at =
+          std::lower_bound(code.specials.begin(), code.specials.end(), position,
+                           [](const Items::Special& one, std::uint32_t wanted) { return one.item < wanted; });
+      out.words.push_back(at->number);
+      if (call) out.words.insert(out.words.end(), {at->adjoints, item.writes, item.reads});
     } else if (list) {
       out.words.push_back(kind.adjoint ? item.writes : item.reads);
     }
@@ -69,7 +71,7 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
       for (ValueId value : reads) was_read(value);
     for (ValueId value : writes)
       if (reads_left[value] == 0) take_back(value);
-    if (!call && kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)) out.words.push_back(item.no_tie);
+    if (!special && kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)) out.words.push_back(item.no_tie);
   }
   count_ = std::max(count_, next);
   return out;

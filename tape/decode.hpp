@@ -11,7 +11,7 @@ namespace wengert::plan {
 
 /// One instruction and the slots it names.
 struct Instruction {
-  const kernels::Kind kind;  ///< of a custom op: op_call, and whether it is the adjoint
+  const kernels::Kind kind;  ///< of a custom op: op_call, and whether it is the adjoint; of take_sum: sum_samples
   std::span<const Slot> writes;
   // value: the operands. adjoint: the outputs' adjoints, the values that partials read, the operands' adjoints so far (which
   // those of a custom op don't read: additions of their own follow).
@@ -26,7 +26,8 @@ struct Instruction {
   std::uint32_t operands() const { return static_cast<std::uint32_t>(kind.adjoint ? writes.size() : reads.size()); }
 
   std::size_t adjoints_ = 0, sources_ = 0;
-  bool no_tie = false;  ///< a tie's slope is 0
+  bool no_tie = false;    ///< a tie's slope is 0
+  std::uint32_t sum = 0;  ///< of take_sum: which
 };
 
 /// Calls use(Instruction) for each, in order.
@@ -40,6 +41,11 @@ void each_instruction(const Code& code, Use use) {
         use(Instruction{{op_call, run.kind == call_adjoint}, writes, reads, word[1], 0});
         word += call_words + writes.size() + reads.size();
       }
+      continue;
+    }
+    if (run.kind == take_sum) {
+      for (std::uint32_t k = 0; k < run.count; ++k, word += 2)
+        use(Instruction{{Op::sum_samples, false}, {}, {word + 1, 1}, 0, 0, false, word[0]});
       continue;
     }
     const kernels::Kind& kind = kernels::catalogue[run.kind];

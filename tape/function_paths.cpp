@@ -88,7 +88,7 @@ std::shared_ptr<typename FunctionPaths<Real>::Path> FunctionPaths<Real>::record(
   std::vector<Id> ids;
   for (const Var<Real>& output : y) ids.push_back(output.place(tape_));
   Program<Real> program = compile(tape_, std::span<const Id>(ids));
-  if (!program.data().gradient.terms.empty() || program.uniform_outputs() != 0)
+  if (!program.data().uniform.sums.empty() || program.uniform_outputs() != 0)
     throw Error(ErrorCode::unsupported, "a Function of sums over samples: paths are chosen sample by sample");
   auto path = std::make_shared<Path>(Replay<Real>(std::move(program), options_.replay));
 

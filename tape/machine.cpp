@@ -51,7 +51,8 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       data_(program_.data()),
       isa_(parse_isa(options.isa)),
       parallel_for_(options.parallel_for),
-      uniform_(data_, single_table<Real>()),
+      uniform_(data_, single_table<Real>(), *kernels::backend<Real>(isa_).dual_instructions,
+               static_cast<std::size_t>(kernels::backend<Real>(isa_).lanes)),
       reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
       report_departures_(options.report_departures),
       budget_(options.budget),
@@ -135,9 +136,9 @@ void Machine<Real>::bad_chunk(unsigned worker, std::size_t end) const {
 }
 
 template <class Real>
-void Machine<Real>::begin() {
+void Machine<Real>::begin(bool dual) {
   departures_.clear();
-  uniform_.begin();
+  uniform_.begin(dual);
 }
 
 template <class Real>

@@ -65,17 +65,19 @@ class Machine {
       return lanes_of;
     }
     std::size_t width() const { return width_; }
-    void values() const { run(code_->values, data_->values); }
-    void forward() const { run(code_->forward, data_->gradient); }
-    void backward() const { code_->backward.run(*workspace_, lanes.count, ieee_); }
+    /// `sums`: where the block's shares of sums over the samples go.
+    using Sums = typename Reduction<Real>::Block;
+    void values(Sums* sums = nullptr) const { run(code_->values, data_->values, sums); }
+    void forward(Sums* sums = nullptr) const { run(code_->forward, data_->gradient, sums); }
+    void backward(Sums* sums = nullptr) const { code_->backward.run(*workspace_, lanes.count, ieee_, sums); }
 
    private:
     friend class Machine;
     struct Codes {
       BoundCode<Real> values, forward, backward;
     };
-    void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout) const {
-      code.run(*workspace_, lanes.count, ieee_);
+    void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout, Sums* sums) const {
+      code.run(*workspace_, lanes.count, ieee_, sums);
       if (layout.guards.sum != plan::no_slot)
         departures_->look(worker, lanes, layout.guards, [&](plan::Slot s) { return slot(s); });
     }
@@ -96,7 +98,8 @@ class Machine {
 
   /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `finish`
   /// throws other_path, unless departures are to be reported.
-  void begin();
+  /// `dual`: with tangents of the uniform side.
+  void begin(bool dual = false);
   void finish();
   void forget_departures() { departures_.clear(); }
   std::span<const Departure> departures() const { return departures_.all(); }

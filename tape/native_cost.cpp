@@ -23,6 +23,7 @@ constexpr double worth_mentioning = 0.97;  // of the interpreter's time
 /// elementary function has about thirty. Where a slope is had from the result, or from nothing, it is cheap.
 std::size_t operations_of(const Instruction& instruction) {
   const Op op = instruction.kind.op;
+  if (op == Op::sum_samples) return 1;
   const OpInfo& row = info(op);
   const std::size_t n = row.arity != 0 ? 1 : instruction.operands();
   const std::size_t cheap = op == Op::div || op == Op::sqrt ? 8 : row.ulp <= 0.5 ? 1 : 0;
@@ -73,6 +74,7 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient) {
   }
   std::uint64_t seen[4] = {};
   for (const Run& run : codes[0]->runs) {
+    if (!in_catalogue(run.kind)) continue;
     const auto op = static_cast<unsigned>(kernels::catalogue[run.kind].op);
     if (seen[op / 64] >> op % 64 & 1) continue;
     seen[op / 64] |= std::uint64_t(1) << op % 64;

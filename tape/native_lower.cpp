@@ -34,11 +34,9 @@ class NativeLowering {
     std::uint32_t uniform = 0;
     for (const Import& import : layout_.imports) arrive(import.slot, graph_.uniform(uniform++));
     arrive_all(layout_.inputs, pointers_.inputs);
-    const std::size_t terms = layout_.terms.size();
     std::vector<Result> results;
     for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
       results.push_back({layout_.outputs[k], pointers_.outputs + k, Result::value});
-    for (std::size_t k = 0; k < terms; ++k) results.push_back({layout_.terms[k], pointers_.sums + k, Result::value});
     if (layout_.guards.sum != no_slot) results.push_back({layout_.guards.sum, 0, Result::guards});
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
@@ -49,8 +47,6 @@ class NativeLowering {
     for (std::size_t k = 0; k < data_.gradients.size(); ++k)
       if (data_.gradients[k] != no_slot)
         results.push_back({data_.gradients[k], pointers_.gradients + k, Result::derivative});
-    for (std::size_t k = 0; k < data_.totals.size(); ++k)
-      results.push_back({data_.totals[k], pointers_.sums + terms + k, Result::total});
     run_code(data_.backward, results);
     return std::move(graph_);
   }
@@ -70,9 +66,9 @@ class NativeLowering {
     if (vectors_ == 2) graph_.repeat_for_second_vector();
   }
 
-  /// What goes out: a number in a slot, at the end.
+  /// What goes out: the number that is in a slot at the end, or a block's share of a sum, by its version.
   struct Result {
-    Slot slot;
+    std::uint32_t slot_or_version;
     std::size_t pointer;
     enum Kind { value, derivative, total, guards } kind;
   };
@@ -95,12 +91,16 @@ class NativeLowering {
   };
 
   /// In the order of the tape, which keeps few values in use at a time.
-  void run_code(const Code& code, const std::vector<Result>& results) {
+  void run_code(const Code& code, std::vector<Result> results) {
     words_.clear();
     const Version before = static_cast<Version>(values_.size());
     std::vector<Step> steps;
     steps.reserve(code.instructions);
+    std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
+      if (instruction.kind.op == Op::sum_samples)
+        sums.push_back({now_[instruction.reads[0]], pointers_.sums + instruction.sum,
+                        instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total});
       Step step{instruction, 0, static_cast<std::uint32_t>(words_.size())};
       for (const Slot slot : instruction.reads) words_.push_back(now_[slot]);
       step.first_write = static_cast<std::uint32_t>(words_.size());
@@ -112,12 +112,14 @@ class NativeLowering {
     });
     std::vector<std::uint32_t> order(steps.size());
     for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
+    for (Result& result : results) result.slot_or_version = now_[result.slot_or_version];
+    results.insert(results.end(), sums.begin(), sums.end());
     // Results go out as soon as they are there: first of each version's, and the next of the same.
     constexpr std::uint32_t none = 0xffffffffu;
     std::vector<std::uint32_t> first(values_.size(), none), next(results.size(), none);
     for (std::uint32_t k = static_cast<std::uint32_t>(results.size()); k-- > 0;) {
-      next[k] = first[now_[results[k].slot]];
-      first[now_[results[k].slot]] = k;
+      next[k] = first[results[k].slot_or_version];
+      first[results[k].slot_or_version] = k;
     }
     const auto put_all = [&](Version version) {
       for (std::uint32_t k = first[version]; k != none; k = next[k]) put(results[k], version);
@@ -135,6 +137,7 @@ class NativeLowering {
   void record(const Step& step) {
     const Instruction& instruction = step.instruction;
     const kernels::Kind& kind = instruction.kind;
+    if (kind.op == Op::sum_samples) return;  // goes out as its operand's version
     const OpInfo& row = info(kind.op);
     reads_.resize(instruction.reads.size());
     for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[words_[step.first_read + k]];

@@ -15,7 +15,7 @@ struct NativePointers {
         outputs(weights + (gradient ? data.seeds.size() : 0)),
         gradients(outputs + (gradient ? data.gradient : data.values).outputs.size()),
         sums(gradients + (gradient ? data.gradients.size() : 0)),
-        count(sums + (gradient ? data.gradient : data.values).terms.size() + (gradient ? data.totals.size() : 0)) {}
+        count(sums + data.uniform.sums.size() + (gradient ? data.uniform.totals.size() : 0)) {}
   std::size_t inputs, weights, outputs, gradients, sums, count;
 };
 

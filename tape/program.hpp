@@ -15,13 +15,19 @@ namespace wengert::plan {
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = 0xffffffffu;
 
-/// Kinds of instructions past those of the catalogue (kernels/catalogue.hpp): a custom op's values, and its adjoint. Their words:
-/// the rule's number, how many of the slots read are adjoints of outputs, how many slots are written, how many are read, the slots.
-/// The adjoint writes what is to be added to the operands' adjoints; it reads adjoints of outputs, operands, results.
+/// Kinds of instructions past those of the catalogue (kernels/catalogue.hpp).
+///
+/// A custom op's values, and its adjoint. Their words: the rule's number, how many of the slots read are adjoints of outputs, how
+/// many slots are written, how many are read, the slots. The adjoint writes what is to be added to the operands' adjoints; it
+/// reads adjoints of outputs, operands, results.
+///
+/// A block's share of a sum over the samples, taken as soon as it is there, whose slot is then free. Its words: which sum (those of
+/// sum_samples, then adjoints of uniform variables), the slot.
 inline constexpr std::uint16_t call_values = kernels::kind_count, call_adjoint = call_values + 1,
-                               kind_count = call_adjoint + 1;
+                               take_sum = call_adjoint + 1, kind_count = take_sum + 1;
 inline constexpr std::size_t call_words = 4;  ///< before the slots
-constexpr bool is_call(std::uint16_t kind) { return kind >= call_values; }
+constexpr bool is_call(std::uint16_t kind) { return kind == call_values || kind == call_adjoint; }
+constexpr bool in_catalogue(std::uint16_t kind) { return kind < call_values; }
 
 /// A stretch of instructions of one kind.
 struct Run {
@@ -68,7 +74,6 @@ struct Layout {
   std::vector<Import> imports;
   std::vector<Slot> inputs;   ///< per input that isn't a parameter; no_slot where nothing depends on it
   std::vector<Slot> outputs;  ///< per output that isn't uniform
-  std::vector<Slot> terms;    ///< of the sums over samples
   Check<Real> guards;
 };
 
@@ -78,13 +83,16 @@ struct Uniform {
   bool any = false;
   /// The sums' adjoints don't depend on what follows from the sums: so one pass over the samples is enough for gradients.
   bool linear = true;
-  Layout<Real> layout;  ///< inputs: parameters; outputs: the uniform ones; terms: where sums go
+  Layout<Real> layout;     ///< inputs: parameters; outputs: the uniform ones
+  std::vector<Slot> sums;  ///< where the sums over the samples go
   Code prologue, epilogue, epilogue_backward, prologue_backward;
-  std::vector<Slot> seeds;         ///< per uniform output
-  std::vector<Slot> sum_adjoints;  ///< of the sums that have one, as in ProgramData::sum_seeds
-  std::vector<Slot> totals;        ///< as in ProgramData::totals
-  std::vector<Slot> gradients;     ///< per differentiated parameter; no_slot: zero
-  std::vector<Real> initial;       ///< the parameters' values when compiled
+  std::vector<Slot> seeds;                         ///< per uniform output
+  std::vector<Slot> sum_adjoints;                  ///< of the sums that have one, as in ProgramData::sum_seeds
+  std::vector<Slot> totals;                        ///< where the sums of the samples' adjoints of uniform variables go
+  std::vector<std::uint32_t> differentiated;       ///< places among the parameters
+  std::vector<Slot> gradients;                     ///< per differentiated parameter; no_slot: zero
+  std::vector<Real> initial;                       ///< the parameters' values when compiled
+  std::string call_without_jvp, call_without_hvp;  ///< as in ProgramData, of what runs once per batch
 };
 
 template <class Real>
@@ -107,7 +115,6 @@ struct ProgramData {
       seeds;  ///< per output that isn't uniform: where its weight goes; no_slot where it has no derivative
   std::vector<Slot> gradients;  ///< per differentiated input; no_slot: zero
   std::vector<Slot> sum_seeds;  ///< where the adjoint of a sum goes, the same for all samples
-  std::vector<Slot> totals;     ///< adjoints of uniform variables, one per sample, to be summed
 
   Uniform<Real> uniform;
 

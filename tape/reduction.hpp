@@ -17,53 +17,60 @@ class Reduction {
 
   explicit Reduction(Real (*sum_of_leaf)(const Real*)) : sum_of_leaf_(sum_of_leaf) {}
 
-  /// For `quantities` sums over `samples`, by `workers` threads.
-  void prepare(std::size_t quantities, std::size_t samples, std::size_t workers);
+  /// For `quantities` sums over `samples`, by `workers` threads. `dual`: and as many of their tangents, after them.
+  void prepare(std::size_t quantities, std::size_t samples, std::size_t workers, bool dual = false);
 
-  /// Adds the lanes of a block to the sums of its group. `lanes_of(q)`: those of quantity q, side by side. `last`: the group
-  /// ends with them.
+  /// A block on its way into the sums of its group.
+  class Block {
+   public:
+    /// Adds its lanes of quantity q. Once for each quantity, in any order.
+    void take(std::size_t q, const LaneSlot<Real>& of) {
+      if (filled_ == 0 && count_ == leaf && of.vector >= leaf) sums_[q] += sum_of_leaf_(of.data);
+      else take_parts(q, of);
+    }
+
+    /// Where tangents are summed too: those of quantity q.
+    void take_tangent(std::size_t q, const LaneSlot<Real>& of) { take_parts(values_ + q, of); }
+    bool dual() const { return dual_; }
+
+   private:
+    friend class Reduction;
+    void take_parts(std::size_t q, const LaneSlot<Real>& of);
+
+    Real (*sum_of_leaf_)(const Real*);
+    Real* sums_;
+    Real* open_;          // samples whose leaf isn't full, [quantity][leaf]; null where none will be kept
+    std::size_t filled_;  // of each, before this block
+    std::size_t count_;   // lanes
+    bool last_;           // the group ends with them
+    bool dual_;
+    std::size_t values_;  // quantities that aren't tangents
+  };
+  /// Before its quantities are taken: a worker's blocks follow one another up to the `last` of a group.
+  Block begin(std::size_t worker, const LaneRange& lanes, bool last);
+  /// Once they all are.
+  void end(std::size_t worker, const Block& block) {
+    filled_[worker] = block.last_ ? 0 : (block.filled_ + block.count_) % leaf;
+  }
+  /// All quantities at once, whose lanes lie side by side from `lanes_of(q)` on.
   template <class LanesOf>
   void add(std::size_t worker, const LaneRange& lanes, bool last, const LanesOf& lanes_of) {
-    Real* const sums = groups_.data() + lanes.first / group * quantities_;
-    Leaf& open = leaves_[worker];
-    for (std::size_t lane = 0; lane < lanes.count;) {
-      const std::size_t n = std::min(leaf - open.filled, lanes.count - lane);
-      if (n == leaf) {
-        for (std::size_t q = 0; q < quantities_; ++q) sums[q] += sum_of_leaf_(lanes_of(q) + lane);
-      } else if (last && open.filled == 0) {  // no more will come: nothing to keep
-        alignas(64) Real samples[leaf];
-        std::fill(samples + n, samples + leaf, Real(-0.0));
-        for (std::size_t q = 0; q < quantities_; ++q) {
-          std::copy_n(lanes_of(q) + lane, n, samples);
-          sums[q] += sum_of_leaf_(samples);
-        }
-      } else {
-        open.samples.resize(quantities_ * leaf);
-        for (std::size_t q = 0; q < quantities_; ++q)
-          std::copy_n(lanes_of(q) + lane, n, open.samples.data() + q * leaf + open.filled);
-        open.filled += n;
-        if (open.filled == leaf) close(open, sums);
-      }
-      lane += n;
-    }
-    if (last && open.filled != 0) close(open, sums);
+    Block block = begin(worker, lanes, last);
+    for (std::size_t q = 0; q < quantities_; ++q)
+      block.take(q, {const_cast<Real*>(lanes_of(q)), lanes.count, lanes.count, lanes.count});
+    end(worker, block);
   }
 
   /// All groups' sums, once all samples are in. Of no samples: 0.
   std::span<const Real> finish();
 
  private:
-  /// Samples whose leaf isn't full.
-  struct Leaf {
-    std::vector<Real> samples;  // [quantity][leaf]
-    std::size_t filled = 0;
-  };
-  void close(Leaf& open, Real* sums);
-
   Real (*sum_of_leaf_)(const Real*);
   std::size_t quantities_ = 0, group_count_ = 0;
-  std::vector<Real> groups_;  // [group][quantity]
-  std::vector<Leaf> leaves_;  // per thread
+  bool dual_ = false;
+  std::vector<Real> groups_;             // [group][quantity]
+  std::vector<std::vector<Real>> open_;  // per thread: samples whose leaf isn't full, [quantity][leaf]
+  std::vector<std::size_t> filled_;      // of them, per thread
 };
 
 extern template class Reduction<double>;

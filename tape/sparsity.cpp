@@ -30,6 +30,7 @@ template <class Curvature>
 void spread_back(const Code& code, std::vector<Bits>& bits, Curvature curvature) {
   std::vector<Bits> sums;
   plan::each_instruction(code, [&](const Instruction& instruction) {
+    if (instruction.writes.empty()) return;
     Bits arriving = 0;
     if (!instruction.kind.adjoint) {  // sums and negatives of adjoints
       for (const Slot slot : instruction.reads) arriving |= bits[slot];

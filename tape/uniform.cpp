@@ -3,47 +3,73 @@
 namespace wengert {
 
 template <class Real>
-UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single)
+UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single,
+                               const kernels::InstructionTable<Real>& dual, std::size_t vector)
     : data_(data),
       part_(data.uniform),
       ieee_(data.zero_rule == ZeroRule::ieee),
-      prologue_(part_.prologue, single, data.rules),
-      epilogue_(part_.epilogue, single, data.rules),
-      epilogue_backward_(part_.epilogue_backward, single, data.rules),
-      prologue_backward_(part_.prologue_backward, single, data.rules),
+      vector_(vector),
+      single_(bind(single)),
+      dual_(bind(dual)),
       parameters_(part_.initial),
+      directions_(part_.differentiated.size()),
       outputs_(part_.layout.outputs.size()),
-      gradients_(part_.gradients.size()) {}
+      gradients_(part_.gradients.size()),
+      tangents_(outputs_.size()),
+      products_(gradients_.size()) {}
 
 template <class Real>
-void UniformSide<Real>::begin() {
-  if (!any()) return;
-  workspace_.prepare(part_.layout, 1, 1, false, data_);
-  ++batch_;
-  for (std::size_t k = 0; k < parameters_.size(); ++k) at(part_.layout.inputs[k]) = parameters_[k];
-  run(prologue_);
+typename UniformSide<Real>::Codes UniformSide<Real>::bind(const kernels::InstructionTable<Real>& table) const {
+  const auto bound = [&](const plan::Code& code) { return BoundCode<Real>(code, table, data_.rules); };
+  return {bound(part_.prologue), bound(part_.epilogue), bound(part_.epilogue_backward), bound(part_.prologue_backward)};
 }
 
 template <class Real>
-void UniformSide<Real>::values_after(std::span<const Real> sums) {
-  for (std::size_t k = 0; k < part_.layout.terms.size(); ++k) at(part_.layout.terms[k]) = sums[k];
-  run(epilogue_);
-  for (std::size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = at(part_.layout.outputs[k]);
+void UniformSide<Real>::set(plan::Slot slot, Real value, Real tangent) const {
+  workspace_.lanes(slot).fill(value);
+  if (workspace_.dual()) workspace_.tangents(slot).fill(tangent);
+}
+
+template <class Real>
+void UniformSide<Real>::begin(bool dual) {
+  if (!any()) return;
+  workspace_.prepare(part_.layout, dual ? vector_ : 1, dual ? vector_ : 1, dual, data_);
+  ++batch_;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) set(part_.layout.inputs[k], parameters_[k]);
+  if (dual)
+    for (std::size_t k = 0; k < directions_.size(); ++k)
+      workspace_.tangents(part_.layout.inputs[part_.differentiated[k]]).fill(directions_[k]);
+  run(&Codes::prologue);
+}
+
+template <class Real>
+void UniformSide<Real>::values_after(std::span<const Real> sums, std::span<const Real> tangents) {
+  const bool dual = workspace_.dual();
+  for (std::size_t k = 0; k < part_.sums.size(); ++k) set(part_.sums[k], sums[k], dual ? tangents[k] : Real(0));
+  run(&Codes::epilogue);
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    outputs_[k] = at(part_.layout.outputs[k]);
+    if (dual) tangents_[k] = tangent_at(part_.layout.outputs[k]) + Real(0);
+  }
 }
 
 template <class Real>
 void UniformSide<Real>::adjoints_before(std::span<const Real> weights) {
   for (std::size_t k = 0; k < part_.seeds.size(); ++k)
-    if (part_.seeds[k] != plan::no_slot) at(part_.seeds[k]) = weights.empty() ? Real(1) : weights[k];
-  run(epilogue_backward_);
+    if (part_.seeds[k] != plan::no_slot) set(part_.seeds[k], weights.empty() ? Real(1) : weights[k]);
+  run(&Codes::epilogue_backward);
 }
 
 template <class Real>
-void UniformSide<Real>::adjoints_after(std::span<const Real> totals) {
-  for (std::size_t k = 0; k < part_.totals.size(); ++k) at(part_.totals[k]) = totals[k];
-  run(prologue_backward_);
-  for (std::size_t k = 0; k < gradients_.size(); ++k)
-    gradients_[k] = part_.gradients[k] == plan::no_slot ? Real(0) : at(part_.gradients[k]) + Real(0);
+void UniformSide<Real>::adjoints_after(std::span<const Real> totals, std::span<const Real> tangents) {
+  const bool dual = workspace_.dual();
+  for (std::size_t k = 0; k < part_.totals.size(); ++k) set(part_.totals[k], totals[k], dual ? tangents[k] : Real(0));
+  run(&Codes::prologue_backward);
+  for (std::size_t k = 0; k < gradients_.size(); ++k) {
+    const plan::Slot slot = part_.gradients[k];
+    gradients_[k] = slot == plan::no_slot ? Real(0) : at(slot) + Real(0);
+    if (dual) products_[k] = slot == plan::no_slot ? Real(0) : tangent_at(slot) + Real(0);
+  }
 }
 
 template class UniformSide<double>;

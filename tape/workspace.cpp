@@ -31,19 +31,23 @@ BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTab
   for (std::size_t k = 0; k < code.runs.size(); ++k) {
     const plan::Run& run = code.runs[k];
     const std::uint32_t* words = code.words.data() + code.first_word[k];
-    if (!plan::is_call(run.kind)) {
+    if (plan::in_catalogue(run.kind)) {
       stretches_.push_back({table.run[run.kind], words, run.count});
       continue;
     }
+    if (run.kind == plan::take_sum) {
+      specials_.push_back({stretches_.size(), nullptr, false, words, run.count});
+      continue;
+    }
     for (std::uint32_t c = 0; c < run.count; ++c) {
-      calls_.push_back({stretches_.size(), rules[words[0]].get(), run.kind == plan::call_adjoint, words});
+      specials_.push_back({stretches_.size(), rules[words[0]].get(), run.kind == plan::call_adjoint, words, 1});
       words += plan::call_words + words[2] + words[3];
     }
   }
 }
 
 template <class Real>
-void BoundCode<Real>::call(const BoundCall& call, const Workspace<Real>& workspace, std::size_t samples,
+void BoundCode<Real>::call(const Special& call, const Workspace<Real>& workspace, std::size_t samples,
                            bool ieee) const {
   const plan::Slot *const writes = call.words + plan::call_words, *const reads = writes + call.words[2];
   const auto values = [&](const plan::Slot* first) {
@@ -63,6 +67,15 @@ void BoundCode<Real>::call(const BoundCall& call, const Workspace<Real>& workspa
   else
     running.dual_adjoint(ieee, values(x), tangents(x), values(y), values(weights), tangents(weights), values(writes),
                          tangents(writes));
+}
+
+template <class Real>
+void BoundCode<Real>::take(const Special& all, const Workspace<Real>& workspace, Sums& sums) const {
+  for (const std::uint32_t *words = all.words, *end = words + 2 * all.count; words != end; words += 2)
+    sums.take(words[0], workspace.lanes(words[1]));
+  if (sums.dual() && workspace.dual())
+    for (const std::uint32_t *words = all.words, *end = words + 2 * all.count; words != end; words += 2)
+      sums.take_tangent(words[0], workspace.tangents(words[1]));
 }
 
 template <class Real>
@@ -92,7 +105,10 @@ void Workspace<Real>::fill(plan::Slot to, Real value) {
 template <class Real>
 void Workspace<Real>::import_from(const Workspace& uniform, std::uint64_t batch) {
   if (batch_ == batch) return;
-  for (const plan::Import& import : layout_->imports) fill(import.slot, *uniform.slot(import.uniform));
+  for (const plan::Import& import : layout_->imports) {
+    fill(import.slot, *uniform.slot(import.uniform));
+    if (dual_ && uniform.dual_) tangents(import.slot).fill(*uniform.tangents(import.uniform).data);
+  }
   batch_ = batch;
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernels/instruction_table.hpp"
 #include "tape/program.hpp"
+#include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
 
 namespace wengert {
@@ -79,13 +80,15 @@ class BoundCode {
   BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
             std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
 
-  /// `samples`: lanes that are of any interest.
-  void run(const Workspace<Real>& workspace, std::size_t samples, bool ieee) const {
+  using Sums = typename Reduction<Real>::Block;
+  /// `samples`: lanes that are of any interest. `sums`: null where none are wanted.
+  void run(const Workspace<Real>& workspace, std::size_t samples, bool ieee, Sums* sums) const {
     const kernels::Frame<Real> frame = workspace.frame(ieee);
     const Stretch* s = stretches_.data();
-    for (const BoundCall& call : calls_) {
-      for (; s != stretches_.data() + call.before; ++s) s->run(frame, s->words, s->count);
-      this->call(call, workspace, samples, ieee);
+    for (const Special& special : specials_) {
+      for (; s != stretches_.data() + special.before; ++s) s->run(frame, s->words, s->count);
+      if (special.rule) call(special, workspace, samples, ieee);
+      else if (sums) take(special, workspace, *sums);
     }
     for (; s != stretches_.data() + stretches_.size(); ++s) s->run(frame, s->words, s->count);
   }
@@ -96,16 +99,19 @@ class BoundCode {
     const std::uint32_t* words;
     std::size_t count;
   };
-  struct BoundCall {
-    std::size_t before;  // stretches
-    const CustomRule<Real>* rule;
+  /// A custom op, or a stretch of sums to take.
+  struct Special {
+    std::size_t before;            // stretches
+    const CustomRule<Real>* rule;  // null: sums
     bool adjoint;
     const std::uint32_t* words;
+    std::size_t count;
   };
-  void call(const BoundCall& call, const Workspace<Real>& workspace, std::size_t samples, bool ieee) const;
+  void call(const Special& call, const Workspace<Real>& workspace, std::size_t samples, bool ieee) const;
+  void take(const Special& all, const Workspace<Real>& workspace, Sums& sums) const;
 
   std::vector<Stretch> stretches_;
-  std::vector<BoundCall> calls_;
+  std::vector<Special> specials_;
 };
 
 }  // namespace wengert

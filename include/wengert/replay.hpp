@@ -93,8 +93,15 @@ class WENGERT_API Replay {
   void set_parameters(std::span<const Real> values);
   /// Outputs of the last `values`, `gradient` or `vjp` that depend on parameters and sums over the samples alone.
   std::span<const Real> uniform_outputs() const;
-  /// Derivatives, by the last `gradient` or `vjp`, in the differentiated parameters, summed over the samples.
+  /// Derivatives, by the last `gradient`, `vjp` or `hvp`, in the differentiated parameters, summed over the samples.
   std::span<const Real> parameter_gradients() const;
+
+  /// The direction in the differentiated parameters that `jvp` and `hvp` go along in calls to come; at first 0. Throws bad_size.
+  void set_parameter_directions(std::span<const Real> directions);
+  /// Derivatives of the uniform outputs along the directions, by the last `jvp` or `hvp`.
+  std::span<const Real> uniform_tangents() const;
+  /// Derivatives of `parameter_gradients()` along the directions, by the last `hvp`.
+  std::span<const Real> parameter_products() const;
 
   /// Outputs: per sample `program().inputs()` numbers in, `program().outputs()` out.
   /// Throws out_of_memory, saying how many bytes were asked for.
@@ -109,11 +116,14 @@ class WENGERT_API Replay {
   void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
            Samples<Real> gradients, std::span<const Real> uniform_weights = {});
 
-  // What follows takes parameters as they are set, and differentiates in the other inputs. Throws unsupported where the
-  // program sums over samples, or has custom ops (wengert/custom.hpp) that don't know how to be differentiated in that way.
+  // What follows throws unsupported where the program has custom ops (wengert/custom.hpp) that don't know how to be
+  // differentiated in that way. Jacobians and Hessians take parameters as they are set, differentiate in the other inputs, and throw
+  // unsupported where the program has sums over samples or uniform outputs; those in the parameters are parameter_jacobian and
+  // parameter_hessian.
 
-  /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input).
-  /// `values` may be left empty.
+  /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input), and along the
+  /// parameters' directions. `values` may be left empty; so may `directions`, for 0, where there are parameters' directions, sums
+  /// over samples or uniform outputs.
   void jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
            Samples<Real> tangents);
 
@@ -124,17 +134,26 @@ class WENGERT_API Replay {
   /// share a sweep. The first call finds the pattern and colours it.
   void sparse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> nonzeros);
 
-  /// Second derivatives along `directions`: the Hessian of the one output times a vector. With `weights` (per sample one
-  /// per output) that of the outputs' weighted sum. `values` and `gradients` may be left empty.
-  /// Throws bad_argument where there are several outputs and no weights.
+  /// Second derivatives along `directions`, and along the parameters' directions: the Hessian of the one output times a vector.
+  /// With `weights` (per sample one per output) that of the outputs' weighted sum. `values` and `gradients` may be left empty; so
+  /// may `directions` and `products` as in jvp. Throws bad_argument where there are several outputs and no weights.
   void hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
-           Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights = {});
+           Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights = {},
+           std::span<const Real> uniform_weights = {});
   /// All second derivatives: item i * differentiated() + j of a sample, symmetric up to rounding. The rest as hvp.
   void hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
                Samples<Real> hessians, Samples<const Real> weights = {});
   /// Those that may be other than zero, in the order of program().hessian_sparsity(). The rest as hvp.
   void sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
                       Samples<Real> nonzeros, Samples<const Real> weights = {});
+
+  /// First derivatives of the uniform outputs in the differentiated parameters, through the sums over the samples: number
+  /// k * differentiated_parameters() + i is that of output k in parameter i. Throws bad_size.
+  void parameter_jacobian(std::size_t samples, Samples<const Real> inputs, std::span<Real> jacobian);
+  /// Second derivatives in the differentiated parameters of the one output, or of the outputs' weighted sum, over all samples:
+  /// [parameter][parameter], symmetric up to rounding. A pass over the samples for each parameter. Throws bad_size, bad_argument.
+  void parameter_hessian(std::size_t samples, Samples<const Real> inputs, std::span<Real> hessian,
+                         Samples<const Real> weights = {}, std::span<const Real> uniform_weights = {});
 
   /// Of the last call, by sample; empty where all took the recorded path.
   std::span<const Departure> departures() const;
@@ -156,15 +175,20 @@ class WENGERT_API Replay {
   template <class Item>
   void reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                         Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour, const Item& item);
+  template <class Tangent>
+  void tangent_pass(std::size_t samples, Samples<const Real> inputs, const Tangent& tangent, Samples<Real> values,
+                    Samples<Real> tangents);
   template <class Tangent, class Item>
   void second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs, Samples<const Real> weights,
                     Samples<Real> values, Samples<Real> gradients, Samples<Real> products, const Tangent& tangent,
-                    const Item& item);
+                    const Item& item, bool with_uniform, std::span<const Real> uniform_weights = {});
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
   NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece, bool& done);
+  bool has_uniform_tangents() const;
   void refuse_sums(const char* what) const;
+  void refuse_second(const char* what) const;
   void refuse_calls(const char* what, const std::string& without, const char* rule) const;
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
 

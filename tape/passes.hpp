@@ -1,0 +1,113 @@
+// What the passes of a Replay over the blocks of a batch have in common: inputs and weights into slots, results out of them, and
+// the sums over the samples.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tape/machine.hpp"
+
+namespace wengert {
+
+template <class Real>
+void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
+                 Samples<const Real> inputs) {
+  for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+    if (layout.inputs[i] != plan::no_slot) load_item(inputs, block.lanes, i, block.slot(layout.inputs[i]));
+}
+
+template <class Real>
+void store_outputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<Real> values) {
+  if (!values.data) return;
+  for (std::size_t k = 0; k < layout.outputs.size(); ++k)
+    store_item(block.slot(layout.outputs[k]), block.lanes, values, k);
+}
+
+/// Adjoints of the outputs: one item per sample, or 1.
+template <class Real>
+void load_weights(const typename Machine<Real>::Block& block, const std::vector<plan::Slot>& seeds,
+                  Samples<const Real> weights) {
+  for (std::size_t k = 0; k < seeds.size(); ++k) {
+    if (seeds[k] == plan::no_slot) continue;
+    if (weights.data) load_item(weights, block.lanes, k, block.slot(seeds[k]));
+    else block.slot(seeds[k]).fill(Real(1));
+  }
+}
+
+/// Adjoints of the sums over the samples, the same for all.
+template <class Real>
+void load_sum_adjoints(const typename Machine<Real>::Block& block, const UniformSide<Real>& uniform) {
+  const plan::ProgramData<Real>& data = block.data();
+  for (std::size_t k = 0; k < data.sum_seeds.size(); ++k) {
+    const plan::Slot from = data.uniform.sum_adjoints[k];
+    block.slot(data.sum_seeds[k]).fill(*uniform.workspace().slot(from));
+    if (uniform.workspace().dual()) block.tangent(data.sum_seeds[k]).fill(*uniform.workspace().tangents(from).data);
+  }
+}
+
+/// The first derivatives that a reverse sweep left: item(seed, k) is where that of input k goes.
+template <class Real, class Item>
+void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> to, const Item& item) {
+  if (!to.data) return;
+  const std::vector<plan::Slot>& gradients = block.data().gradients;
+  for (std::size_t k = 0; k < gradients.size(); ++k)
+    store_derivative(block.slot(gradients[k]), block.lanes, to, [&](std::size_t seed) { return item(seed, k); });
+}
+
+/// Inputs with their tangents: `tangent(k, slot)` fills that of the k-th differentiated one.
+template <class Real, class Tangent>
+void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
+                Samples<const Real> inputs, const Tangent& tangent) {
+  load_inputs(block, layout, inputs);
+  for (const plan::Slot slot : layout.inputs)
+    if (slot != plan::no_slot) block.tangent(slot).fill(Real(0));
+  const std::vector<std::uint32_t>& differentiated = block.data().differentiated;
+  for (std::size_t k = 0; k < differentiated.size(); ++k)
+    if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot)
+      tangent(k, block.tangent(slot));
+}
+
+inline std::size_t same_item(std::size_t, std::size_t k) { return k; }
+
+/// The sums over the samples of one pass, where there are any.
+template <class Real>
+class SumsOfBlocks {
+ public:
+  SumsOfBlocks(Machine<Real>& machine, std::size_t quantities, std::size_t samples, Numbers numbers = Numbers::plain)
+      : reduction_(machine.reduction()), quantities_(quantities) {
+    if (quantities_ != 0) reduction_.prepare(quantities, samples, machine.threads(), numbers == Numbers::dual);
+  }
+  /// For Machine::each_block.
+  std::size_t piece() const { return quantities_ != 0 ? Reduction<Real>::group : 0; }
+
+  using Block = typename Machine<Real>::Block;
+  /// Calls run(where the code of the block is to put its shares).
+  template <class Run>
+  void collect(const Block& block, const Run& run) {
+    if (quantities_ == 0) return run(static_cast<typename Reduction<Real>::Block*>(nullptr));
+    typename Reduction<Real>::Block taken = reduction_.begin(block.worker, block.lanes, block.last);
+    run(&taken);
+    reduction_.end(block.worker, taken);
+  }
+  /// Those of machine code.
+  void take(const Block& block, const NativeRunner<Real>& native) {
+    if (quantities_ != 0)
+      reduction_.add(block.worker, block.lanes, block.last,
+                     [&](std::size_t q) { return native.lanes_of(block.worker, q); });
+  }
+  /// The sums, and those of tangents, if these are summed.
+  struct Sums {
+    std::span<const Real> values, tangents;
+  };
+  Sums finish() {
+    if (quantities_ == 0) return {};
+    const std::span<const Real> all = reduction_.finish();
+    return {all.first(quantities_), all.subspan(quantities_)};
+  }
+
+ private:
+  Reduction<Real>& reduction_;
+  std::size_t quantities_;
+};
+
+}  // namespace wengert

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codegen/assemble.hpp"
-#include "codegen/encoder.hpp"
+#include "codegen/opcodes.hpp"
 
 namespace wengert::codegen {
 
@@ -19,16 +19,16 @@ inline constexpr Gpr numbers = Gpr::rdi, uniforms = Gpr::rsi, spills = Gpr::rdx,
 /// Part of one Assembler (assemble.cpp), which writes the instructions between the moves that are written here.
 class Allocation {
  protected:
-  Allocation(const Graph& graph, Shape shape)
+  explicit Allocation(const Graph& graph)
       : graph_(graph),
         nodes_(graph.nodes()),
         f64_(graph.real_bytes() == 8),
-        wide_(f64_),
-        packed_(f64_ ? 1 : 0),
-        lanes_(f64_ ? 8 : 16),
-        shape_(shape),
-        point_(shape.point),
-        out_(graph.real_bytes(), point_ ? 16 : 64) {}
+        shape_(graph.shape()),
+        target_(graph.target()),
+        point_(shape_.point),
+        vector_bytes_(static_cast<std::int32_t>(shape_.vector_bytes())),
+        out_(shape_, graph.real_bytes()),
+        opcodes_(shape_, graph.real_bytes()) {}
 
   struct State {
     std::int8_t reg = -1;
@@ -60,7 +60,9 @@ class Allocation {
     }
   };
   Registers& registers(bool mask) { return mask ? masks_ : vectors_in_; }
-  void pin(Value v) { registers(is_mask(nodes_[v].what)).pinned |= 1u << state_[v].reg; }
+  /// Whether it goes to a mask register.
+  bool to_mask(Value v) const { return target_.mask_registers && is_mask(nodes_[v].what); }
+  void pin(Value v) { registers(to_mask(v)).pinned |= 1u << state_[v].reg; }
 
   // ---- before -------------------------------------------------------------------------------------------------------
 
@@ -90,20 +92,25 @@ class Allocation {
         if (nodes_[v].what == Do::constant) constants.push_back(v);
         else if (nodes_[v].what == Do::table) tables.push_back(v);
       }
-    const std::size_t first_table = (constants.size() * bytes + 63) / 64 * 64;
+    const std::size_t stride = constant_bytes(), first_table = (constants.size() * stride + 63) / 64 * 64;
     const auto bias = static_cast<std::int32_t>(bias_of_numbers(bytes));
     pool_.assign(first_table + graph_.tables().size() * table, 0);
     for (std::size_t k = 0; k < constants.size(); ++k) {
       const Node& node = nodes_[constants[k]];
       const std::uint64_t bits = node.a | std::uint64_t(node.b) << 32;
-      std::memcpy(pool_.data() + k * bytes, &bits, bytes);
-      state_[constants[k]].slot = static_cast<std::int32_t>(k * bytes) - bias;
+      for (std::size_t at = k * stride; at < (k + 1) * stride; at += bytes)
+        std::memcpy(pool_.data() + at, &bits, bytes);
+      state_[constants[k]].slot = static_cast<std::int32_t>(k * stride) - bias;
     }
     for (std::size_t k = 0; k < graph_.tables().size(); ++k)
       std::memcpy(pool_.data() + first_table + k * table, graph_.tables()[k], table);
     for (const Value v : tables)
-      state_[v].slot = static_cast<std::int32_t>(first_table + nodes_[v].a * table + nodes_[v].immediate * 64u) - bias;
+      state_[v].slot =
+          static_cast<std::int32_t>(first_table + nodes_[v].a * table + nodes_[v].immediate * shape_.vector_bytes()) -
+          bias;
   }
+  /// As an operand for all lanes it takes one number, otherwise a vector.
+  std::size_t constant_bytes() const { return target_.evex ? graph_.real_bytes() : shape_.vector_bytes(); }
 
   // ---- registers -----------------------------------------------------------------------------------------------------
 
@@ -111,16 +118,20 @@ class Allocation {
   /// Where a value that is in no register is.
   Place memory(Value v) const {
     switch (nodes_[v].what) {
-      case Do::constant: return Place::all_lanes(pool, state_[v].slot);
+      case Do::constant: return target_.evex ? Place::all_lanes(pool, state_[v].slot) : Place::at(pool, state_[v].slot);
       case Do::table: return Place::at(pool, state_[v].slot);
       case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
       case Do::input: return number(nodes_[v].b);
-      default:
-        return point_ ? Place::all_lanes(spills, offset(state_[v].slot)) : Place::at(spills, offset(state_[v].slot));
+      default: return spilled(state_[v].slot);
     }
   }
+  /// A point's are single numbers, where these can be operands.
+  bool spills_numbers() const { return point_ && target_.evex; }
+  Place spilled(std::int32_t slot) const {
+    return spills_numbers() ? Place::all_lanes(spills, offset(slot)) : Place::at(spills, offset(slot));
+  }
   std::int32_t offset(std::int32_t slot) const { return slot * slot_bytes() - static_cast<std::int32_t>(spill_bias); }
-  std::int32_t slot_bytes() const { return point_ ? 8 : 64; }
+  std::int32_t slot_bytes() const { return spills_numbers() ? 8 : vector_bytes_; }
   /// Input or output k of a point.
   Place number(std::uint32_t k) const {
     const auto bytes = static_cast<std::int32_t>(graph_.real_bytes());
@@ -129,6 +140,11 @@ class Allocation {
   }
   /// Whether its address isn't known before the code runs.
   bool behind_pointer(Value v) const { return !point_ && nodes_[v].what == Do::input; }
+  /// Whether it has to be in a register to be an operand.
+  bool needs_register(Value v) const {
+    const Do what = nodes_[v].what;
+    return behind_pointer(v) || (!target_.evex && (what == Do::input || what == Do::uniform));
+  }
 
   std::int32_t new_slot() {
     if (unused_slots_.empty()) return slots_++;
@@ -147,7 +163,7 @@ class Allocation {
     if (!at_hand(nodes_[old].what) && state.slot < 0) {
       state.slot = new_slot();
       if (mask) out_.store_mask(r, spills, offset(state.slot));
-      else store(r, point_ ? Place::all_lanes(spills, offset(state.slot)) : Place::at(spills, offset(state.slot)));
+      else store(r, spilled(state.slot));
     }
     state.reg = -1;
     file.release(r);
@@ -162,7 +178,7 @@ class Allocation {
   }
   /// A register for a node's result.
   unsigned result(Value v) {
-    const bool mask = is_mask(nodes_[v].what);
+    const bool mask = to_mask(v);
     const unsigned r = vacate(mask);
     own(r, v, mask);
     return r;
@@ -171,22 +187,22 @@ class Allocation {
   void load(unsigned r, Value v) {
     if (behind_pointer(v)) {
       point_at(nodes_[v].b);
-      out_.vector(load_op(), r, 0, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * nodes_[v].c)));
+      out_.vector(opcodes_.load(), r, 0, vector_at_pointer(nodes_[v].c));
       return;
     }
     const Place from = memory(v);
-    if (from.broadcast) out_.vector_of_number(broadcast_op(), r, from);
-    else out_.vector(load_op(), r, 0, from);
+    if (from.broadcast) out_.vector_of_number(opcodes_.broadcast(), r, from);
+    else out_.vector(opcodes_.load(), r, 0, from);
   }
   void store(unsigned r, Place to) {
-    if (to.broadcast) out_.vector_of_number(store_number_op(), r, to);
-    else out_.vector(store_op(), r, 0, to);
+    if (to.broadcast) out_.vector_of_number(opcodes_.store_number(), r, to);
+    else out_.vector(opcodes_.store(), r, 0, to);
   }
   /// The value in a register, to stay there for this node.
   unsigned get(Value v) {
     State& state = state_[v];
     if (state.reg < 0) {
-      const bool mask = is_mask(nodes_[v].what);
+      const bool mask = to_mask(v);
       const unsigned r = vacate(mask);
       if (mask) out_.load_mask(r, spills, offset(state.slot));
       else load(r, v);
@@ -197,7 +213,7 @@ class Allocation {
   }
   /// The value where it is, or in a register where it is worth one.
   Place source(Value v, std::uint32_t next) {
-    if (!in_register(v) && !behind_pointer(v) && (at_hand(nodes_[v].what) || next == never || !room_until(next)))
+    if (!in_register(v) && !needs_register(v) && (at_hand(nodes_[v].what) || next == never || !room_until(next)))
       return memory(v);
     return Place::vector(get(v));
   }
@@ -212,7 +228,7 @@ class Allocation {
     State& state = state_[operand];
     state.next = next;
     if (state.reg >= 0) {
-      Registers& file = registers(is_mask(nodes_[operand].what));
+      Registers& file = registers(to_mask(operand));
       const unsigned r = static_cast<unsigned>(state.reg);
       file.next[r] = next;
       if (next == never) {
@@ -238,29 +254,14 @@ class Allocation {
 
   // ---- moves ----------------------------------------------------------------------------------------------------------
 
-  using Byte = std::uint8_t;
-  Opcode real(unsigned map, unsigned code) const { return {Byte(map), packed_, wide_, Byte(code)}; }
-  Opcode prefixed(unsigned map, unsigned code) const { return {Byte(map), 1, wide_, Byte(code)}; }
-  static constexpr Opcode also_vex(Opcode op) {
-    op.vex = true;
-    return op;
-  }
-  /// Copies a register.
-  Opcode copy_op() const { return also_vex(real(1, 0x28)); }
-  Opcode fma_op(unsigned order) const { return also_vex(prefixed(2, order)); }
-  Opcode load_op() const { return real(1, 0x10); }
-  Opcode store_op() const { return real(1, 0x11); }
-  Opcode broadcast_op() const {
-    if (f64_ && point_) return {1, 3, 1, 0x12};  // vmovddup
-    return prefixed(2, f64_ ? 0x19 : 0x18);
-  }
-  Opcode store_number_op() const { return {1, Byte(f64_ ? 3 : 2), wide_, 0x11}; }
-
   /// rax = pointer number k (they are at rdi), moved on to this round.
   void point_at(std::uint32_t k) {
     out_.raw({0x48, 0x8b, 0x87});
     out_.dword(static_cast<std::int32_t>(8 * k));
     out_.raw({0x4c, 0x01, 0xc8});
+  }
+  Place vector_at_pointer(std::uint32_t k) const {
+    return Place::at(Gpr::rax, static_cast<std::int32_t>(k) * vector_bytes_);
   }
 
   /// A copy of `v` in a register that its caller gives to the result, or its own where it isn't needed any more.
@@ -272,7 +273,7 @@ class Allocation {
       return r;
     }
     const unsigned r = vacate(false);
-    if (in_register(v)) out_.vector(copy_op(), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
+    if (in_register(v)) out_.vector(opcodes_.copy(), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
     else load(r, v);
     read(v, next);
     own(r, result_of, false);
@@ -282,16 +283,20 @@ class Allocation {
   const Graph& graph_;
   const LargeVector<Node>& nodes_;
   const bool f64_;
-  const std::uint8_t wide_, packed_;
-  const int lanes_;
   const Shape shape_;
+  const Target& target_;
   const bool point_;
+  const std::int32_t vector_bytes_;
   Encoder out_;
+  const Opcodes opcodes_;
   std::vector<std::uint8_t> pool_;
   LargeVector<std::uint32_t> next_;  // [node][operand]
   LargeVector<State> state_;
-  Registers vectors_in_{0xffffffffu};
-  Registers masks_{0xfcu};  // 0 means no mask, 1 is `good`
+  /// What is gathered of the requirements: a mask register of the lanes that met them all, or a vector of those that didn't.
+  static constexpr unsigned good = 1;
+  const unsigned bad_ = target_.registers - 1u;
+  Registers vectors_in_{target_.mask_registers ? 0xffffffffu >> (32 - target_.registers) : (1u << bad_) - 1};
+  Registers masks_{0xfcu};  // 0 means no mask
   std::int32_t slots_ = 0;
   std::vector<std::int32_t> unused_slots_, freed_;
 };

@@ -5,18 +5,13 @@
 #include <utility>
 
 #include "codegen/allocation.hpp"
-#include "codegen/encoder.hpp"
 
 namespace wengert::codegen {
 namespace {
 
-constexpr unsigned good = 1;  // the mask register of lanes that met all requirements
-
 class Assembler : Allocation {
  public:
-  Assembler(const Graph& graph, Shape shape) : Allocation(graph, shape) {
-    for (std::size_t what = 0; what < operations; ++what) opcodes_[what] = opcode_of(static_cast<Do>(what));
-  }
+  explicit Assembler(const Graph& graph) : Allocation(graph) {}
 
   Assembly run() {
     find_uses();
@@ -24,22 +19,19 @@ class Assembler : Allocation {
     out_.reserve(9 * nodes_.size() + 2 * Encoder::most_bytes);  // about what they take
     out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
     const std::size_t round = out_.size();
-    out_.mask_op(0x46, lanes_, true, good, good, good);  // kxnor
+    begin_requirements();
     for (Value v = 0; v < nodes_.size(); ++v) {
       if (!live(v)) continue;
       out_.make_room();
       node(v);
     }
-    out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good});  // kmov eax, good
-    if (point_) out_.raw({0x83, 0xe0, 0x01});                   // and eax, 1: its lanes are alike
-    out_.byte(0x3d);                                            // cmp eax, all lanes
-    out_.dword(point_ ? 1 : f64_ ? 0xff : 0xffff);
-    out_.raw({0x0f, 0x85});  // jne to the failure
+    end_requirements();      // the zero flag: all were met
+    out_.raw({0x0f, 0x85});  // jnz to the failure
     const std::size_t to_failure = out_.size();
     out_.dword(0);
     if (!point_) {
       out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
-      out_.dword(static_cast<std::int32_t>(64 * shape_.vectors));
+      out_.dword(vector_bytes_ * static_cast<std::int32_t>(shape_.vectors));
       out_.raw({0x49, 0xff, 0xc8});  // dec r8
       out_.raw({0x0f, 0x85});        // jnz to the next round
       out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
@@ -56,43 +48,37 @@ class Assembler : Allocation {
  private:
   void leave() { out_.raw({0xc5, 0xf8, 0x77, 0xc3}); }  // vzeroupper, ret
 
-  // ---- instructions --------------------------------------------------------------------------------------------------
+  // ---- masks and requirements ------------------------------------------------------------------------------------------
 
-  Opcode opcode(Do what) const { return opcodes_[static_cast<std::size_t>(what)]; }
-  Opcode opcode_of(Do what) const {
-    switch (what) {
-      case Do::add: return also_vex(real(1, 0x58));
-      case Do::sub: return also_vex(real(1, 0x5c));
-      case Do::mul:
-      case Do::mul_where: return also_vex(real(1, 0x59));
-      case Do::div: return also_vex(real(1, 0x5e));
-      case Do::max: return also_vex(real(1, 0x5f));
-      case Do::min: return also_vex(real(1, 0x5d));
-      case Do::scale: return prefixed(2, 0x2c);
-      case Do::sqrt: return also_vex(real(1, 0x51));
-      case Do::round: return also_vex(prefixed(3, f64_ ? 0x09 : 0x08));
-      case Do::exponent: return prefixed(2, 0x42);
-      case Do::mantissa: return prefixed(3, 0x26);
-      case Do::to_int: return f64_ ? Opcode{1, 1, 1, 0x7a} : also_vex({1, 2, 0, 0x5b});
-      case Do::to_real: return f64_ ? Opcode{1, 2, 1, 0xe6} : also_vex({1, 0, 0, 0x5b});
-      case Do::blend: return prefixed(2, 0x65);
-      case Do::lookup: return prefixed(2, f64_ ? 0x77 : 0x16);
-      case Do::bit_and: return also_vex(prefixed(1, 0xdb));
-      case Do::bit_or: return also_vex(prefixed(1, 0xeb));
-      case Do::bit_xor: return also_vex(prefixed(1, 0xef));
-      case Do::add_int: return also_vex(prefixed(1, f64_ ? 0xd4 : 0xfe));
-      case Do::sub_int: return also_vex(prefixed(1, f64_ ? 0xfb : 0xfa));
-      case Do::shift_left:
-      case Do::shift_right: return also_vex(prefixed(1, f64_ ? 0x73 : 0x72));
-      case Do::shift_right_signed: return f64_ ? prefixed(1, 0x72) : also_vex(prefixed(1, 0x72));
-      case Do::compare:
-      case Do::compare_where:
-      case Do::require: return real(1, 0xc2);
-      default: return prefixed(3, 0x1f);  // of integers
-    }
+  int mask_bits() const { return f64_ ? 8 : 16; }
+
+  void begin_requirements() {
+    if (target_.mask_registers) out_.mask_op(0x46, mask_bits(), true, good, good, good);  // kxnor
+    else out_.vector(opcodes_[Do::bit_xor], bad_, bad_, Place::vector(bad_));
+  }
+  void end_requirements() {
+    if (!target_.mask_registers) return out_.vector(Opcodes::test, bad_, 0, Place::vector(bad_));
+    out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good});  // kmov eax, good
+    if (point_) out_.raw({0x83, 0xe0, 0x01});                   // and eax, 1: its lanes are alike
+    out_.byte(0x3d);                                            // cmp eax, all lanes
+    out_.dword(point_ ? 1 : f64_ ? 0xff : 0xffff);
+  }
+  void refuse(Value mask, std::uint32_t next) {
+    const unsigned a = get(mask);
+    read(mask, next);
+    if (target_.mask_registers) out_.mask_op(0x42, mask_bits(), true, good, a, good);  // kandn: good where not a
+    else out_.vector(opcodes_[Do::bit_or], bad_, bad_, Place::vector(a));
+  }
+  void blend(Value v, const Node& n, const std::uint32_t* next) {
+    const unsigned mask = get(n.a), no = get(n.c);
+    const Place yes = source(n.b, next[1]);
+    read_all(n, next);
+    const Opcode op = opcodes_[Do::blend];
+    if (target_.mask_registers) out_.vector(op, result(v), no, yes, mask);
+    else out_.vector(op, result(v), no, yes, 0, mask << 4);
   }
 
-  std::array<Opcode, operations> opcodes_;
+  // ---- instructions --------------------------------------------------------------------------------------------------
 
   void node(Value v) {
     const Node& n = nodes_[v];
@@ -108,57 +94,52 @@ class Assembler : Allocation {
           store(r, number(n.b));
         } else {
           point_at(n.b);
-          store(r, Place::at(Gpr::rax, static_cast<std::int32_t>(64 * n.c)));
+          store(r, vector_at_pointer(n.c));
         }
         read(n.a, next[0]);
         break;
       }
       case Do::fma: fma(v); break;
       case Do::lookup: lookup(v); break;
-      case Do::blend: {
-        const unsigned mask = get(n.a), no = get(n.c);
-        const Place yes = source(n.b, next[1]);
-        read_all(n, next);
-        out_.vector(opcode(n.what), result(v), no, yes, mask);
-        break;
-      }
+      case Do::blend: blend(v, n, next); break;
       case Do::mul_where: {
         const unsigned mask = get(n.a), first = get(n.b);
         const Place second = source(n.c, next[2]);
         read_all(n, next);
-        out_.vector(opcode(n.what), result(v), first, second, mask | Encoder::zeroing);
+        out_.vector(opcodes_[n.what], result(v), first, second, mask | Encoder::zeroing);
         break;
       }
       case Do::compare_where: {
         const unsigned a = get(n.a), mask = get(n.c);
         const Place b = source(n.b, next[1]);
         read_all(n, next);
-        out_.vector(opcode(n.what), result(v), a, b, mask, n.immediate);
+        out_.vector(opcodes_[n.what], result(v), a, b, mask, n.immediate);
         break;
       }
       case Do::sqrt:
       case Do::exponent:
       case Do::to_int:
-      case Do::to_real: {
+      case Do::to_real:
+      case Do::twice_low: {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
-        out_.vector(opcode(n.what), result(v), 0, from);
+        out_.vector(opcodes_[n.what], result(v), 0, from);
         break;
       }
       case Do::round:
       case Do::mantissa: {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
-        out_.vector(opcode(n.what), result(v), 0, from, 0, n.what == Do::mantissa ? 3 : n.immediate);
+        out_.vector(opcodes_[n.what], result(v), 0, from, 0, n.what == Do::mantissa ? 3 : n.immediate);
         break;
       }
       case Do::shift_left:
       case Do::shift_right:
       case Do::shift_right_signed: {
-        const Place from = source(n.a, next[0]);
+        const Place from = target_.evex ? source(n.a, next[0]) : Place::vector(get(n.a));
         read(n.a, next[0]);
         const unsigned which = n.what == Do::shift_left ? 6 : n.what == Do::shift_right ? 2 : 4;
-        out_.vector(opcode(n.what), which, result(v), from, 0, n.immediate);
+        out_.vector(opcodes_[n.what], which, result(v), from, 0, n.immediate);
         break;
       }
       case Do::compare:
@@ -170,7 +151,7 @@ class Assembler : Allocation {
         read(n.a, next[0]);
         read(n.b, next[1]);
         const bool to_good = n.what == Do::require || n.what == Do::require_int;
-        out_.vector(opcode(n.what), to_good ? good : result(v), a, b, to_good ? good : 0, n.immediate);
+        out_.vector(opcodes_[n.what], to_good ? good : result(v), a, b, to_good ? good : 0, n.immediate);
         break;
       }
       case Do::mask_and:
@@ -182,21 +163,16 @@ class Assembler : Allocation {
         out_.mask_op(n.what == Do::mask_and  ? 0x41
                      : n.what == Do::mask_or ? 0x45
                                              : 0x47,
-                     lanes_, true, result(v), a, b);
+                     mask_bits(), true, result(v), a, b);
         break;
       }
       case Do::mask_not: {
         const unsigned a = get(n.a);
         read(n.a, next[0]);
-        out_.mask_op(0x44, lanes_, false, result(v), 0, a);
+        out_.mask_op(0x44, mask_bits(), false, result(v), 0, a);
         break;
       }
-      case Do::require_not: {
-        const unsigned a = get(n.a);
-        read(n.a, next[0]);
-        out_.mask_op(0x42, lanes_, true, good, a, good);  // kandn: good where not a
-        break;
-      }
+      case Do::require_not: refuse(n.a, next[0]); break;
       default: {  // of two numbers
         Value a = n.a, b = n.b;
         std::uint32_t next_a = next[0], next_b = next[1];
@@ -210,7 +186,7 @@ class Assembler : Allocation {
         const Place second = source(b, next_b);
         read(a, next_a);
         read(b, next_b);
-        out_.vector(opcode(n.what), result(v), first, second);
+        out_.vector(opcodes_[n.what], result(v), first, second);
       }
     }
     finish();
@@ -239,8 +215,8 @@ class Assembler : Allocation {
       operand.dies = operand.next == never;
     };
     if (!a.here) in(a);
-    if (!b.here && behind_pointer(b.value)) in(b);
-    if (!c.here && behind_pointer(c.value)) in(c);
+    if (!b.here && needs_register(b.value)) in(b);
+    if (!c.here && needs_register(c.value)) in(c);
     if (a.value == b.value) b = a;
     if (a.value == c.value) c.here = true, c.dies = a.dies;
     if (!b.here && !c.here) {  // one of them may stay in memory, or come from there into the result's register
@@ -258,7 +234,7 @@ class Assembler : Allocation {
       const unsigned second = reg(b);
       const Place third = place(c);
       const unsigned to = taken_over(v, a.value, a.next);
-      out_.vector(fma_op(0xa8), to, second, third);
+      out_.vector(opcodes_.fma(0xa8), to, second, third);
       read(b.value, b.next);
       if (c.value != b.value) read(c.value, c.next);
     } else if (!b.here && a.dies && a_alone && c.here && !c.dies) {
@@ -266,7 +242,7 @@ class Assembler : Allocation {
       const unsigned second = reg(c);
       const Place third = place(b);
       const unsigned to = taken_over(v, a.value, a.next);
-      out_.vector(fma_op(0x98), to, second, third);
+      out_.vector(opcodes_.fma(0x98), to, second, third);
       read(b.value, b.next);
       read(c.value, c.next);
     } else {
@@ -278,10 +254,10 @@ class Assembler : Allocation {
         to = taken_over(v, c.value, c.next);
       } else {
         to = vacate(false);
-        out_.vector(copy_op(), to, 0, place(c));
+        out_.vector(opcodes_.copy(), to, 0, place(c));
         own(to, v, false);
       }
-      out_.vector(fma_op(0xb8), to, second, third);
+      out_.vector(opcodes_.fma(0xb8), to, second, third);
       read(a.value, a.next);
       if (b.value != a.value) read(b.value, b.next);
       if (!c_alone && c.value != a.value && c.value != b.value) read(c.value, c.next);
@@ -300,7 +276,7 @@ class Assembler : Allocation {
       out_.index_mod_16(indices_[k].in, get(n.b));
     }
     read_all(n, next);
-    out_.vector_of_number(broadcast_op(), result(v), Place::item(pool, state_[n.a].slot, indices_[k].in));
+    out_.vector_of_number(opcodes_.broadcast(), result(v), Place::item(pool, state_[n.a].slot, indices_[k].in));
   }
   struct Index {
     Gpr in;
@@ -318,14 +294,14 @@ class Assembler : Allocation {
       const Place table = source(n.a, next[0]);
       read(n.b, next[1]);
       read(n.a, next[0]);
-      out_.vector(opcode(n.what), result(v), index, table);
+      out_.vector(opcodes_[n.what], result(v), index, table);
       return;
     }
     if (in_register(n.b)) pin(n.b);
     const unsigned first = get(n.a);
     const Place second = source(n.c, next[2]);
     const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result
-    out_.vector(opcode(n.what), to, first, second);
+    out_.vector(opcodes_[n.what], to, first, second);
     read(n.a, next[0]);
     read(n.c, next[2]);
   }
@@ -333,6 +309,6 @@ class Assembler : Allocation {
 
 }  // namespace
 
-Assembly assemble(const Graph& graph, Shape shape) { return Assembler(graph, shape).run(); }
+Assembly assemble(const Graph& graph) { return Assembler(graph).run(); }
 
 }  // namespace wengert::codegen

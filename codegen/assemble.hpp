@@ -9,16 +9,6 @@
 
 namespace wengert::codegen {
 
-/// What a round of the code computes.
-struct Shape {
-  /// One sample instead: in all lanes of a vector of 128 bits, so that no lane does what the sample doesn't, and 8 bytes in
-  /// memory.
-  bool point = false;
-  std::uint32_t vectors = 1;  ///< of 512 bits, side by side
-
-  std::size_t samples(std::size_t real_bytes) const { return point ? 1 : vectors * 64 / real_bytes; }
-};
-
 /// The code: a function as below, and what it reads. It computes `rounds` times, each time `vectors` of each input and
 /// output, at addresses that grow from round to round. Whether every requirement was met; it stops at the first round that
 /// doesn't meet them all. Code for a point computes once, and has its inputs and outputs one after the other in memory.
@@ -38,7 +28,7 @@ constexpr std::ptrdiff_t bias_of_numbers(std::size_t real_bytes) {
 }
 inline constexpr std::ptrdiff_t spill_bias = 128 * 64;
 
-/// For AVX-512 (F, DQ, VL, BW). Takes time linear in the graph.
-Assembly assemble(const Graph& graph, Shape shape);
+/// For the graph's target. Takes time linear in the graph.
+Assembly assemble(const Graph& graph);
 
 }  // namespace wengert::codegen

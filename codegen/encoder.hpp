@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "codegen/large_vector.hpp"
+#include "codegen/target.hpp"
 
 namespace wengert::codegen {
 
@@ -48,18 +49,23 @@ struct Place {
   }
 };
 
-/// What tells one EVEX instruction from another: opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2),
-/// whether W is set. `vex`: with VEX it is the same instruction, on registers of 128 bits.
+/// Whether an instruction has a VEX prefix too, and whether W is set there (which mostly makes no difference).
+enum class Vex : std::uint8_t { none, narrow, wide };
+
+/// What tells one instruction from another: opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2),
+/// whether W is set in EVEX.
 struct Opcode {
   std::uint8_t map, prefix, wide, code;
-  bool vex = false;
+  Vex vex = Vex::none;
 };
 
 class Encoder {
  public:
-  /// `real_bytes`: of a number that is broadcast. `vector_bytes`: 64 or 16.
-  explicit Encoder(std::size_t real_bytes, std::size_t vector_bytes = 64)
-      : real_bytes_(static_cast<std::int32_t>(real_bytes)), vector_bytes_(static_cast<std::int32_t>(vector_bytes)) {}
+  /// `real_bytes`: of a number that is broadcast.
+  Encoder(const Shape& shape, std::size_t real_bytes)
+      : evex_(shape.target->evex),
+        real_bytes_(static_cast<std::int32_t>(real_bytes)),
+        vector_bytes_(static_cast<std::int32_t>(shape.vector_bytes())) {}
 
   std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
   /// They alone, which the encoder has no more.
@@ -92,9 +98,8 @@ class Encoder {
   static constexpr unsigned zeroing = 0x80;
 
   /// op reg, second, source: vectors, or a mask where the instruction writes one. `mask`: of the write (0: none), or of a blend.
+  /// With EVEX the source may be a number for all lanes.
   void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
-    if (op.vex && vector_bytes_ == 16 && mask == 0 && !source.memory && ((reg | second | source.reg) & 16) == 0)
-      return emit_short(op, reg, second, source.reg);
     emit(op, reg, second, source, mask, source.broadcast);
   }
   void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
@@ -107,7 +112,8 @@ class Encoder {
   /// to = the lowest number of a vector of integers, mod 16.
   void index_mod_16(Gpr to, unsigned vector_number) {
     const unsigned reg = static_cast<unsigned>(to);
-    emit({1, 1, real_bytes_ == 8, 0x7e}, vector_number, 0, Place::vector(reg), 0, false);  // vmovq, vmovd
+    emit({1, 1, real_bytes_ == 8, 0x7e, real_bytes_ == 8 ? Vex::wide : Vex::narrow}, vector_number, 0,
+         Place::vector(reg), 0, false);  // vmovq, vmovd
     if (reg >= 8) byte(0x41);
     raw({0x83, 0xe0 | (reg & 7), 15});  // and
   }
@@ -122,9 +128,20 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
+  /// With the prefix that the instruction set has. With EVEX, VEX where it is shorter: on registers of 128 bits.
   void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
-    const unsigned index = source.indexed ? static_cast<unsigned>(source.index) >> 3 : 0,
-                   x = source.memory ? ~index & 1u : ~(source.reg >> 4) & 1u,
+    const bool shorter = vector_bytes_ == 16 && op.vex != Vex::none && mask == 0 && !source.memory &&
+                         ((reg | second | source.reg) & 16) == 0;
+    if (evex_ && !shorter) emit_evex(op, reg, second, source, mask, broadcast);
+    else emit_vex(op, reg, second, source);
+  }
+  /// What X and B of a prefix add to: bit 3 of the index or base, which are registers below 16.
+  static unsigned index_bit(Place source) {
+    return source.indexed ? ~static_cast<unsigned>(source.index) >> 3 & 1u : 1;
+  }
+
+  void emit_evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
+    const unsigned x = source.memory ? index_bit(source) : ~(source.reg >> 4) & 1u,
                    b = source.memory ? 1 : ~(source.reg >> 3) & 1u;
     byte(0x62);
     byte((~(reg >> 3) & 1u) << 7 | x << 6 | b << 5 | (~(reg >> 4) & 1u) << 4 | op.map);
@@ -133,20 +150,22 @@ class Encoder {
     byte(op.code);
     operand(reg, source, source.broadcast ? real_bytes_ : vector_bytes_);
   }
-  /// With a VEX prefix: two bytes where they are enough, or three.
-  void emit_short(Opcode op, unsigned reg, unsigned second, unsigned source) {
-    const unsigned r = (~reg >> 3 & 1u) << 7, rest = (~second & 15u) << 3 | op.prefix;
-    if (op.map == 1 && source < 8) raw({0xc5, r | rest});
-    else
-      raw({0xc4, r | 1u << 6 | (~source >> 3 & 1u) << 5 | op.map,
-           unsigned(op.wide && op.map == 2) << 7 | rest});  // other maps ignore W
+  /// Two bytes of prefix where they are enough, or three.
+  void emit_vex(Opcode op, unsigned reg, unsigned second, Place source) {
+    const unsigned r = ~reg >> 3 & 1u, x = source.memory ? index_bit(source) : 1u,
+                   b = source.memory ? 1 : ~(source.reg >> 3) & 1u,
+                   rest = (~second & 15u) << 3 | (vector_bytes_ == 32 ? 1u : 0u) << 2 | op.prefix;
+    const bool wide = op.vex == Vex::wide;
+    if (op.map == 1 && (x & b) != 0 && !wide) raw({0xc5, r << 7 | rest});
+    else raw({0xc4, r << 7 | x << 6 | b << 5 | op.map, unsigned(wide) << 7 | rest});
     byte(op.code);
-    byte(0xc0 | (reg & 7) << 3 | (source & 7));
+    operand(reg, source, 1);
   }
   void move_mask(unsigned code, unsigned mask, Gpr base, std::int32_t offset) {
     raw({0xc4, 0xe1, 0xf8, code, 0x80 | mask << 3 | static_cast<unsigned>(base)});
     dword(offset);
   }
+  /// ModRM, SIB, displacement: short ones count in `scale` bytes.
   void operand(unsigned reg, Place p, std::int32_t scale) {
     if (!p.memory) {
       byte(0xc0 | (reg & 7) << 3 | (p.reg & 7));
@@ -164,6 +183,7 @@ class Encoder {
     else dword(p.offset);
   }
 
+  bool evex_;
   std::int32_t real_bytes_, vector_bytes_;
   LargeVector<std::uint8_t> bytes_;
   std::size_t size_ = 0;

@@ -21,6 +21,7 @@ constexpr std::uint8_t count_of(Do what) {
     case Do::mantissa:
     case Do::to_int:
     case Do::to_real:
+    case Do::twice_low:
     case Do::shift_left:
     case Do::shift_right:
     case Do::shift_right_signed:
@@ -86,7 +87,7 @@ Comparison opposite(Comparison how) {
   return Comparison::less_equal;
 }
 IntComparison opposite(IntComparison how) {
-  return static_cast<IntComparison>(static_cast<unsigned>(how) ^ 4);  // so the instruction set has it
+  return static_cast<IntComparison>(static_cast<unsigned>(how) ^ 4);  // so AVX-512 has it
 }
 
 }  // namespace
@@ -159,6 +160,8 @@ bool Graph::folded(Do what, Value a, Value b, std::uint64_t& result) const {
 }
 
 Value Graph::binary(Do what, Value a, Value b) {
+  if (what >= Do::mask_and && !target().mask_registers)
+    what = what == Do::mask_and ? Do::bit_and : what == Do::mask_or ? Do::bit_or : Do::bit_xor;
   std::uint64_t result;
   if (is_constant(a) && is_constant(b) && folded(what, a, b, result)) return constant_bits(result);
   if (commutes(what) && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
@@ -170,7 +173,6 @@ Value Graph::binary(Do what, Value a, Value b) {
 }
 
 Value Graph::unary(Do what, Value a, unsigned immediate) {
-  if (what == Do::mask_not && nodes_[a].what == Do::mask_not) return nodes_[a].a;
   return number_of({what, static_cast<std::uint8_t>(immediate), a, 0, 0});
 }
 
@@ -183,47 +185,66 @@ Value Graph::ternary(Do what, Value a, Value b, Value c) {
 Value Graph::compare(Comparison how, Value a, Value b) {
   return number_of({Do::compare, static_cast<std::uint8_t>(how), a, b, 0});
 }
+Value Graph::compare_int(IntComparison how, Value a, Value b) {
+  if (!target().mask_registers)  // these are all there is
+    return how == IntComparison::less ? binary(Do::greater_int, b, a) : binary(Do::equal_int, a, b);
+  return number_of({Do::compare_int, static_cast<std::uint8_t>(how), a, b, 0});
+}
+Value Graph::mask_not(Value mask) {
+  const Node node = nodes_[mask];
+  if (target().mask_registers) return node.what == Do::mask_not ? node.a : unary(Do::mask_not, mask);
+  if (node.what == Do::compare) return compare(opposite(static_cast<Comparison>(node.immediate)), node.a, node.b);
+  return binary(Do::bit_xor, mask, constant_bits(real_bytes_ == 8 ? ~std::uint64_t(0) : 0xffffffffu));
+}
+
 Value Graph::product_of_nonzeros(Value a, Value b) {
   const Value zero = constant(0);
   const auto known = [&](Value v) { return is_constant(v) && !is(v, 0.0) && !is(v, -0.0); };
   if (known(a)) std::swap(a, b);
   if (known(a)) return binary(Do::mul, a, b);
   Value nonzero = compare(Comparison::not_equal, a, zero);
+  if (!target().mask_registers) {
+    if (!known(b)) nonzero = binary(Do::bit_and, nonzero, compare(Comparison::not_equal, b, zero));
+    return binary(Do::bit_and, nonzero, binary(Do::mul, a, b));
+  }
   if (!known(b))
     nonzero = number_of({Do::compare_where, static_cast<std::uint8_t>(Comparison::not_equal), b, zero, nonzero});
   return number_of({Do::mul_where, 0, nonzero, a, b});
 }
-Value Graph::compare_int(IntComparison how, Value a, Value b) {
-  return number_of({Do::compare_int, static_cast<std::uint8_t>(how), a, b, 0});
-}
 
-Value Graph::lookup(const void* table, Value index) {
+Value Graph::table(const void* numbers, unsigned k) {
   Value number = 0;
-  while (number < tables_.size() && tables_[number] != table) ++number;
-  if (number == tables_.size()) tables_.push_back(table);
-  const Value first = number_of({Do::table, 0, number, 0, 0});
-  if (real_bytes_ == 4) return number_of({Do::lookup, 1, first, index, first});
-  return number_of({Do::lookup, 2, first, index, number_of({Do::table, 1, number, 0, 0})});
+  while (number < tables_.size() && tables_[number] != numbers) ++number;
+  if (number == tables_.size()) tables_.push_back(numbers);
+  return number_of({Do::table, static_cast<std::uint8_t>(k), number, 0, 0});
+}
+Value Graph::lookup(const void* numbers, Value index) {
+  const Value first = table(numbers, 0);
+  if (real_bytes_ == 4 || shape_.point) return number_of({Do::lookup, 1, first, index, first});
+  return number_of({Do::lookup, 2, first, index, table(numbers, 1)});
 }
 
 void Graph::refuse(Value mask) {
   const Node node = nodes_[mask];
   switch (node.what) {
     case Do::compare:
+      if (!target().mask_registers) break;
       number_of({Do::require, static_cast<std::uint8_t>(opposite(static_cast<Comparison>(node.immediate))), node.a,
                  node.b, 0});
-      break;
+      return;
     case Do::compare_int:
+      if (!target().mask_registers) break;
       number_of({Do::require_int, static_cast<std::uint8_t>(opposite(static_cast<IntComparison>(node.immediate))),
                  node.a, node.b, 0});
-      break;
+      return;
     case Do::mask_or:
       refuse(node.a);
       refuse(node.b);
-      break;
-    case Do::mask_not: refuse_not(node.a); break;
-    default: number_of({Do::require_not, 0, mask, 0, 0});
+      return;
+    case Do::mask_not: refuse_not(node.a); return;
+    default: break;
   }
+  number_of({Do::require_not, 0, mask, 0, 0});
 }
 
 void Graph::refuse_not(Value mask) {
@@ -236,8 +257,13 @@ void Graph::refuse_not(Value mask) {
       refuse_not(node.b);
       break;
     case Do::mask_not: refuse(node.a); break;
-    default: number_of({Do::require_not, 0, unary(Do::mask_not, mask), 0, 0});
+    default: number_of({Do::require_not, 0, mask_not(mask), 0, 0});
   }
+}
+
+void Graph::refuse_nan(Value a, Value b) {
+  if (!target().mask_registers) return refuse(compare(Comparison::unordered, a, b));
+  number_of({Do::require, static_cast<std::uint8_t>(Comparison::ordered), a, b, 0});
 }
 
 void Graph::repeat_for_second_vector() {
@@ -253,10 +279,6 @@ void Graph::repeat_for_second_vector() {
     second_[v] = add(node);
   }
   repeated_ = static_cast<Value>(nodes_.size());
-}
-
-void Graph::refuse_nan(Value a, Value b) {
-  number_of({Do::require, static_cast<std::uint8_t>(Comparison::ordered), a, b, 0});
 }
 
 }  // namespace wengert::codegen

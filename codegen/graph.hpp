@@ -2,7 +2,9 @@
 // numbered: what was computed once, from whatever op it came, isn't computed again.
 //
 // Every operation here is one rounding or none, and means what the function of that name in kernels/native.hpp means.
-// Values are vectors, except those of comparisons and of operations on them, which are masks.
+// Values are vectors, except those of comparisons and of operations on them, which are masks (vectors too, where the target
+// has no registers for masks). What the target has no instruction for isn't recorded: here and in recorded_lanes.hpp it
+// becomes what there are instructions for.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "codegen/large_vector.hpp"
+#include "codegen/target.hpp"
 
 namespace wengert::codegen {
 
@@ -41,13 +44,17 @@ enum class Do : std::uint8_t {
   to_real,
   blend,      ///< a (a mask) ? b : c
   mul_where,  ///< a (a mask) ? b * c : +0
-  lookup,     ///< item b mod 16 of the table whose vectors are a and, if it takes two, c
+  lookup,     ///< item b of the table whose vectors are a and, if it takes two, c, modulo its size
+  permute,    ///< 32-bit item a mod 8 of table vector b
+  twice_low,  ///< the low 32 bits of a's 64, in both halves
   // Bits of numbers, integers.
   bit_and,
   bit_or,
   bit_xor,
   add_int,
   sub_int,
+  greater_int,  ///< as masks, where these are vectors
+  equal_int,
   shift_left,
   shift_right,  ///< filled with zeros
   shift_right_signed,
@@ -102,11 +109,13 @@ enum class Chain { plain, zero_rule };
 class Graph {
  public:
   /// `expected`: about how many nodes there will be.
-  explicit Graph(std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0)
-      : real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {
+  Graph(const Shape& shape, std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0)
+      : shape_(shape), real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {
     nodes_.reserve(expected);
   }
 
+  const Shape& shape() const { return shape_; }
+  const Target& target() const { return *shape_.target; }
   Chain chain() const { return chain_; }
   std::size_t real_bytes() const { return real_bytes_; }
   const LargeVector<Node>& nodes() const { return nodes_; }
@@ -127,8 +136,13 @@ class Graph {
   /// a * b, but +0 where either is zero.
   Value product_of_nonzeros(Value a, Value b);
   Value compare_int(IntComparison how, Value a, Value b);
+  Value mask_not(Value mask);
+  /// Whether `lookup` can be had.
+  bool has_lookup() const { return shape_.point || target().permutes_16; }
   /// Item `index` mod 16 of 16 numbers.
   Value lookup(const void* table, Value index);
+  /// Vector k of 16 numbers.
+  Value table(const void* numbers, unsigned k);
 
   /// No lane of the mask may be true.
   void refuse(Value mask);
@@ -158,6 +172,7 @@ class Graph {
   }
   void grow();
 
+  Shape shape_;
   std::size_t real_bytes_;
   Chain chain_;
   bool complete_ = true;

@@ -91,7 +91,7 @@ struct Native<Real_, recorded> {
   static RawMask mask_and(RawMask a, RawMask b) { return {graph().binary(Do::mask_and, a.id, b.id)}; }
   static RawMask mask_or(RawMask a, RawMask b) { return {graph().binary(Do::mask_or, a.id, b.id)}; }
   static RawMask mask_xor(RawMask a, RawMask b) { return {graph().binary(Do::mask_xor, a.id, b.id)}; }
-  static RawMask mask_not(RawMask a) { return {graph().unary(Do::mask_not, a.id)}; }
+  static RawMask mask_not(RawMask a) { return {graph().mask_not(a.id)}; }
   static unsigned mask_bits(RawMask) {
     graph().give_up();
     return 0;
@@ -100,14 +100,25 @@ struct Native<Real_, recorded> {
   static RawInt blend_int(RawMask m, RawInt a, RawInt b) { return {graph().ternary(Do::blend, m.id, a.id, b.id)}; }
   static RawInt bits(Raw a) { return {a.id}; }
   static Raw from_bits(RawInt a) { return {a.id}; }
-  static RawInt to_int(Raw a) { return {graph().unary(Do::to_int, a.id)}; }
-  static Raw to_real(RawInt a) { return {graph().unary(Do::to_real, a.id)}; }
+  // Where 64-bit integers have no instruction for it: as the lanes of AVX2 in kernels/native.hpp.
+  static RawInt to_int(Raw a) {
+    if (has_no_integer()) return sub_int(bits(a + splat(magic)), bits(splat(magic)));
+    return {graph().unary(Do::to_int, a.id)};
+  }
+  static Raw to_real(RawInt a) {
+    if (has_no_integer()) return from_bits(add_int(a, bits(splat(magic)))) - splat(magic);
+    return {graph().unary(Do::to_real, a.id)};
+  }
   template <int n>
   static RawInt shl(RawInt a) {
     return {graph().unary(Do::shift_left, a.id, n)};
   }
   template <int n>
   static RawInt sra(RawInt a) {
+    if (has_no_integer()) {  // the sign bit, n places lower, carries ones into what is above
+      const RawInt sign = splat_int(static_cast<Integer>(Integer(1) << (8 * sizeof(Real) - 1 - n)));
+      return sub_int(srl<n>(a) ^ sign, sign);
+    }
     return {graph().unary(Do::shift_right_signed, a.id, n)};
   }
   template <int n>
@@ -117,9 +128,28 @@ struct Native<Real_, recorded> {
   static RawInt add_int(RawInt a, RawInt b) { return {graph().binary(Do::add_int, a.id, b.id)}; }
   static RawInt sub_int(RawInt a, RawInt b) { return {graph().binary(Do::sub_int, a.id, b.id)}; }
   static Raw gather(const Real*, RawInt) { return nowhere(); }
-  static Raw lookup16(const Real* t, RawInt i) { return {graph().lookup(t, i.id)}; }
+  static Raw lookup16(const Real* t, RawInt i) {
+    if (graph().has_lookup()) return {graph().lookup(t, i.id)};
+    // Permutations of vectors, as the lanes of AVX2 do it.
+    if constexpr (sizeof(Real) == 4) {
+      return blend(top(shl<28>(i)), part(t, 1, i), part(t, 0, i));
+    } else {
+      const RawInt index = shl<1>({graph().unary(Do::twice_low, i.id)}) | splat_int(Integer(1) << 32);
+      const RawMask bit2 = top(shl<61>(i)), bit3 = top(shl<60>(i));
+      return blend(bit3, blend(bit2, part(t, 3, index), part(t, 2, index)),
+                   blend(bit2, part(t, 1, index), part(t, 0, index)));
+    }
+  }
 
  private:
+  static constexpr Real magic = static_cast<Real>(6755399441055744.0);  // 1.5 * 2^52
+  static bool has_no_integer() { return sizeof(Real) == 8 && !graph().target().exponents; }
+  /// The items of a table's vector k that numbers of 32 bits name.
+  static Raw part(const Real* t, unsigned k, RawInt index) {
+    return {graph().binary(Do::permute, index.id, graph().table(t, k))};
+  }
+  /// The top bits of integers as a mask, where masks are vectors: a blend looks at nothing else.
+  static RawMask top(RawInt a) { return {a.id}; }
   static Raw round(Raw a, codegen::Rounding how) {
     return {graph().unary(Do::round, a.id, static_cast<unsigned>(how))};
   }
@@ -132,6 +162,20 @@ struct Native<Real_, recorded> {
 
 template <class Real>
 using Recorded = Vec<Real, recorded>;
+
+// As lanes.hpp has them, by parts: a qualified name finds what was declared before it, not what follows.
+template <class V>
+V scale_by_parts(V x, V n) {
+  return kernels::scale(x, n);
+}
+template <class V>
+V scale_floor_by_parts(V x, V n) {
+  return kernels::scale_floor(x, n);
+}
+template <class V>
+void split_by_parts(V x, V& m, V& e) {
+  kernels::split(x, m, e);
+}
 
 // What lanes.hpp and chain.hpp have for any lanes, for these.
 
@@ -158,15 +202,19 @@ Recorded<Real> per_lane(F, Recorded<Real> x, More...) {
 
 template <class Real>
 Recorded<Real> scale(Recorded<Real> x, Recorded<Real> n) {
-  return Recorded<Real>::of({codegen::Recording::graph().binary(codegen::Do::scale, x.v.id, n.v.id)});
+  codegen::Graph& graph = codegen::Recording::graph();
+  if (!graph.target().exponents) return scale_by_parts(x, n);
+  return Recorded<Real>::of({graph.binary(codegen::Do::scale, x.v.id, n.v.id)});
 }
 template <class Real>
 Recorded<Real> scale_floor(Recorded<Real> x, Recorded<Real> n) {
-  return scale(x, n);
+  if (!codegen::Recording::graph().target().exponents) return scale_floor_by_parts(x, n);
+  return scale(x, n);  // the instruction rounds n down itself
 }
 template <class Real>
 void split(Recorded<Real> x, Recorded<Real>& m, Recorded<Real>& e) {
   codegen::Graph& graph = codegen::Recording::graph();
+  if (!graph.target().exponents) return split_by_parts(x, m, e);
   const auto exponent = [&](Recorded<Real> of) {
     return Recorded<Real>::of({graph.unary(codegen::Do::exponent, of.v.id)});
   };

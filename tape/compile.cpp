@@ -354,7 +354,7 @@ std::string Program<Real>::describe() const {
          s(n.backward_runs) + "\n" + s(n.variables) + " variables: " + s(n.value_slots) +
          " slots for values that backward reads, " + s(n.working_slots) +
          " for adjoints and the rest; values alone take " + s(n.slots_for_values) + "\n" + s(n.bytes) + " bytes\n" +
-         (custom.empty() ? "" : "custom ops:" + custom + "\n") + plan::describe(plan::native_cost(data(), true)) + "\n";
+         (custom.empty() ? "" : "custom ops:" + custom + "\n") + plan::describe_native(data(), default_isa()) + "\n";
 }
 
 template class Program<double>;

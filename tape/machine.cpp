@@ -64,7 +64,7 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
                                          " takes multiples of " + std::to_string(vector_));
-  if (engine_ != Engine::interpreter && isa_ == Isa::avx512 && options.lanes == 0)
+  if (engine_ != Engine::interpreter && native_target(isa_) && options.lanes == 0)
     lanes_ = std::max(lanes_, native_lanes(data_.gradient.slots, sizeof(Real)));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
@@ -158,20 +158,21 @@ void Machine<Real>::finish() {
 
 template <class Real>
 NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
-  if (engine_ == Engine::interpreter || isa_ != Isa::avx512 || samples == 0 || !over_budget_.empty()) return nullptr;
+  if (engine_ == Engine::interpreter || !native_target(isa_) || samples == 0 || !over_budget_.empty()) return nullptr;
   const bool point = samples == 1;
   if (point && gradient && whole_point_) return nullptr;  // has been tried
   Native& native = native_[point][gradient];
   if (!native.runner) {
     if (engine_ == Engine::automatic) {
       if (native.worth_from == 0) {
-        const plan::NativeCost cost = plan::native_cost(data_, gradient);
+        const plan::NativeCost cost = plan::native_cost(data_, gradient, isa_);
         native.worth_from = point ? cost.worth_from_alone : cost.worth_from;
       }
       native.samples += samples;
       if (native.samples < native.worth_from) return nullptr;
     }
-    native.runner = std::make_unique<NativeRunner<Real>>(data_, gradient, point, budget_ - std::min(budget_, bytes()));
+    native.runner =
+        std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, point, budget_ - std::min(budget_, bytes()));
   }
   if (!native.runner->why_not().empty()) return nullptr;
   if (point && gradient && !uniform_.any() && !has_budget()) whole_point_ = native.runner.get();
@@ -194,7 +195,8 @@ bool Machine<Real>::has_room_for(const NativeRunner<Real>& runner, bool gradient
 template <class Real>
 std::string Machine<Real>::engine() const {
   if (engine_ == Engine::interpreter) return "interpreter";
-  if (isa_ != Isa::avx512) return "interpreter: native code is for avx512, this is " + std::string(name(isa_));
+  if (!native_target(isa_))
+    return "interpreter: native code is for avx2 and avx512, this is " + std::string(name(isa_));
   if (!over_budget_.empty()) return "interpreter: " + over_budget_;
   std::string why_not = "too few samples so far for native code";
   for (const auto& kind : native_)
@@ -202,7 +204,7 @@ std::string Machine<Real>::engine() const {
       if (!native.runner && native.worth_from == plan::NativeCost::never)
         why_not = "native code would not pay (Program::describe)";
       if (!native.runner) continue;
-      if (native.runner->why_not().empty()) return "native";
+      if (native.runner->why_not().empty()) return "native: " + std::string(name(isa_));
       why_not = native.runner->why_not();
     }
   return "interpreter: " + why_not;

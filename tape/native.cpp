@@ -29,26 +29,33 @@ bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::s
 
 }  // namespace
 
+const codegen::Target* native_target(Isa isa) {
+  switch (isa) {
+    case Isa::avx2: return &codegen::avx2;
+    case Isa::avx512: return &codegen::avx512;
+    default: return nullptr;
+  }
+}
+
 template <class Real>
-NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain,
-                             std::size_t most_bytes) {
+NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
+                             codegen::Chain chain, std::size_t most_bytes) {
   if (!data.call.empty()) {
     why_not_ = "the custom op " + data.call + " is code, not vector operations";
     return;
   }
-  const plan::NativeCost cost = plan::native_cost(data, gradient);
+  const plan::NativeCost cost = plan::native_cost(data, gradient, isa);
   if (cost.too_long) {
     why_not_ = "about " + std::to_string(cost.operations) + " vector operations are too many for a straight line";
     return;
   }
-  const codegen::Shape shape{point, !point && cost.two_vectors ? 2u : 1u};
-  const codegen::Graph graph =
-      plan::lower_to_graph(data, gradient, shape.vectors, chain, 2 * shape.vectors * cost.operations);
+  const codegen::Shape shape{native_target(isa), point, !point && cost.two_vectors ? 2u : 1u};
+  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape, chain, 2 * shape.vectors * cost.operations);
   if (!graph.complete()) {
     why_not_ = "an op of the program has no vector form";
     return;
   }
-  const codegen::Assembly assembly = codegen::assemble(graph, shape);
+  const codegen::Assembly assembly = codegen::assemble(graph);
   const std::size_t pool =
       std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real))));
   if (assembly.code.size() + pool > most_bytes) {
@@ -82,14 +89,16 @@ bool NativeCode<Real>::run_point(Real* numbers, const Real* uniforms, std::byte*
 }
 
 template <class Real>
-NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point, std::size_t most_bytes)
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
+                                 std::size_t most_bytes)
     : data_(data),
       layout_(gradient ? data.gradient : data.values),
       at_(data, gradient),
+      isa_(isa),
       gradient_(gradient),
       point_(point),
       most_bytes_(most_bytes),
-      code_(data, gradient, point, chain_, most_bytes) {}
+      code_(data, isa, gradient, point, chain_, most_bytes) {}
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes() const {
@@ -120,7 +129,7 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
   // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
   if (failed >= 4 && 4 * failed > tried && gradient_ && data_.zero_rule == ZeroRule::exact &&
       chain_ == codegen::Chain::plain) {
-    NativeCode<Real> careful(data_, gradient_, point_, codegen::Chain::zero_rule, most_bytes_);
+    NativeCode<Real> careful(data_, isa_, gradient_, point_, codegen::Chain::zero_rule, most_bytes_);
     chain_ = codegen::Chain::zero_rule;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
       code_ = std::move(careful);

@@ -11,6 +11,7 @@
 
 #include "codegen/assemble.hpp"
 #include "codegen/executable_memory.hpp"
+#include "kernels/dispatch.hpp"
 #include "tape/native_lower.hpp"
 #include "tape/program.hpp"
 #include "tape/transfer.hpp"
@@ -18,13 +19,16 @@
 
 namespace wengert {
 
+/// What code for an instruction set is made for; null where there is no such code.
+const codegen::Target* native_target(Isa isa);
+
 /// The code of one kind of evaluation.
 template <class Real>
 class NativeCode {
  public:
   /// `gradient`: values and adjoints. `point`: of one sample at a time. Code and constants of more than `most_bytes` aren't
   /// kept. Check `why_not` before use.
-  NativeCode(const plan::ProgramData<Real>& data, bool gradient, bool point, codegen::Chain chain,
+  NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point, codegen::Chain chain,
              std::size_t most_bytes);
 
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
@@ -57,7 +61,7 @@ struct NativeBatch {
 template <class Real>
 class NativeRunner {
  public:
-  NativeRunner(const plan::ProgramData<Real>& data, bool gradient, bool point,
+  NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
                std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
   const std::string& why_not() const { return code_.why_not(); }
@@ -97,6 +101,7 @@ class NativeRunner {
   const plan::ProgramData<Real>& data_;
   const plan::Layout<Real>& layout_;
   const plan::NativePointers<Real> at_;
+  const Isa isa_;
   const bool gradient_, point_;
   const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;

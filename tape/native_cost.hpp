@@ -5,11 +5,12 @@
 #include <limits>
 #include <string>
 
+#include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
 
 namespace wengert::plan {
 
-/// Of one kind of evaluation, on AVX-512. Times in ns; those of batches are a sample's share.
+/// Of one kind of evaluation. Times in ns; those of batches are a sample's share.
 struct NativeCost {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
@@ -22,10 +23,12 @@ struct NativeCost {
   std::size_t worth_from = never, worth_from_alone = never;
 };
 
+/// For an instruction set that there is machine code for (native_target).
 template <class Real>
-NativeCost native_cost(const ProgramData<Real>& data, bool gradient);
+NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa);
 
-/// A line of text.
-std::string describe(const NativeCost& cost);
+/// That of gradients, or that there is no machine code: a line of text.
+template <class Real>
+std::string describe_native(const ProgramData<Real>& data, Isa isa);
 
 }  // namespace wengert::plan

@@ -18,14 +18,13 @@ using Version = std::uint32_t;
 template <class Real>
 class NativeLowering {
  public:
-  NativeLowering(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain,
+  NativeLowering(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape, codegen::Chain chain,
                  std::size_t expected)
       : data_(data),
         layout_(gradient ? data.gradient : data.values),
         pointers_(data, gradient),
         gradient_(gradient),
-        vectors_(vectors),
-        graph_(sizeof(Real), chain, expected),
+        graph_(shape, sizeof(Real), chain, expected),
         now_(layout_.slots, 0) {}
 
   codegen::Graph run() {
@@ -63,7 +62,7 @@ class NativeLowering {
       if (slots[k] != no_slot) arrive(slots[k], graph_.input(static_cast<std::uint32_t>(first_pointer + k), 0));
   }
   void repeat() {
-    if (vectors_ == 2) graph_.repeat_for_second_vector();
+    if (graph_.shape().vectors == 2) graph_.repeat_for_second_vector();
   }
 
   /// What goes out: the number that is in a slot at the end, or a block's share of a sum, by its version.
@@ -186,7 +185,6 @@ class NativeLowering {
   const Layout<Real>& layout_;
   const NativePointers<Real> pointers_;
   const bool gradient_;
-  const std::uint32_t vectors_;
   codegen::Graph graph_;
   std::vector<Version> now_;   // in each slot
   std::vector<Value> values_;  // [version]
@@ -197,12 +195,14 @@ class NativeLowering {
 }  // namespace
 
 template <class Real>
-codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain,
-                              std::size_t expected) {
-  return NativeLowering<Real>(data, gradient, vectors, chain, expected).run();
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
+                              codegen::Chain chain, std::size_t expected) {
+  return NativeLowering<Real>(data, gradient, shape, chain, expected).run();
 }
 
-template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, std::uint32_t, codegen::Chain, std::size_t);
-template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, std::uint32_t, codegen::Chain, std::size_t);
+template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, const codegen::Shape&, codegen::Chain,
+                                       std::size_t);
+template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, const codegen::Shape&, codegen::Chain,
+                                       std::size_t);
 
 }  // namespace wengert::plan

@@ -19,10 +19,11 @@ struct NativePointers {
   std::size_t inputs, weights, outputs, gradients, sums, count;
 };
 
-/// Records the whole program, once or twice (`vectors`) side by side; about `expected` nodes. With `Chain::plain` and where the program wants the zero rule the
-/// graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is incomplete where an op can't be recorded.
+/// Records the whole program, for one vector or two; about `expected` nodes. With `Chain::plain` and where the program wants
+/// the zero rule the graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is
+/// incomplete where an op can't be recorded.
 template <class Real>
-codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, std::uint32_t vectors, codegen::Chain chain,
-                              std::size_t expected = 0);
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
+                              codegen::Chain chain, std::size_t expected = 0);
 
 }  // namespace wengert::plan

@@ -37,9 +37,9 @@ struct ReplayOptions {
   /// Samples at which a guard comes out otherwise than recorded, so that their results are of no use: false: throw; true: go
   /// on, and list them in `departures()`.
   bool report_departures = false;
-  /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX-512, made in the first call of
-  /// values, gradient or vjp: one for single samples, another for more; "auto": that, once there were enough samples to pay
-  /// for it. Where native code can't be had the interpreter does it (Replay::engine says why).
+  /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX2 or AVX-512 (isa), made in the
+  /// first call of values, gradient or vjp: one for single samples, another for more; "auto": that, once there were enough
+  /// samples to pay for it. Where native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
   /// Bytes that the workspaces of its blocks and its machine code may take (bytes()). What would take more is refused before it
   /// is allocated, with out_of_memory and the number of bytes: fewer lanes or threads take less. Where there is room for the
@@ -160,7 +160,7 @@ class WENGERT_API Replay {
 
   const Program<Real>& program() const;  ///< what it runs
   std::string isa() const;               ///< scalar, avx2 or avx512
-  /// "native", or "interpreter" and why not "native" where that was asked for. Known after the first batch.
+  /// "native: avx2", or "interpreter" and why not native where that was asked for. Known after the first batch.
   std::string engine() const;
   unsigned threads() const;   ///< at most so many
   std::size_t lanes() const;  ///< samples in a block of a large batch

@@ -4,24 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "codegen/encoder.hpp"
+#include "codegen/opcodes.hpp"
 #include "tests/random.hpp"
 
 namespace wengert::test {
 namespace {
 
+using codegen::Do;
 using codegen::Encoder;
 using codegen::Gpr;
 using codegen::Opcode;
+using codegen::Opcodes;
 using codegen::Place;
-
-struct Form {
-  Opcode op;
-  const char* name;
-  int sources;    // vectors: the last may be memory
-  int immediate;  // -1: none
-  bool to_mask;
-};
+using codegen::Shape;
+using codegen::Vex;
 
 const char* name(Gpr base) {
   switch (base) {
@@ -29,37 +25,12 @@ const char* name(Gpr base) {
     case Gpr::rcx: return "%rcx";
     case Gpr::rdx: return "%rdx";
     case Gpr::rsi: return "%rsi";
-    default: break;
+    case Gpr::r8: return "%r8";
+    case Gpr::r9: return "%r9";
+    case Gpr::r10: return "%r10";
+    case Gpr::r11: return "%r11";
+    default: return "%rdi";
   }
-  return "%rdi";
-}
-
-/// Of numbers and vectors, in bytes.
-struct Sizes {
-  std::size_t real, vector;
-};
-
-std::string vector(unsigned number, Sizes sizes) {
-  return (sizes.vector == 64 ? "%zmm" : "%xmm") + std::to_string(number);
-}
-
-std::string text(const Place& place, Sizes sizes) {
-  if (!place.memory) return vector(place.reg, sizes);
-  std::string all = std::to_string(place.offset) + "(" + name(place.base) + ")";
-  if (place.broadcast) all += "{1to" + std::to_string(sizes.vector / sizes.real) + "}";
-  return all;
-}
-
-Place random_place(Random& random, Sizes sizes) {
-  if (random.chance(0.4)) return Place::vector(static_cast<unsigned>(random.below(32)));
-  const std::vector<Gpr> bases = {Gpr::rax, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi};
-  const Gpr base = random.of(bases);
-  const bool broadcast = random.chance(0.5);
-  const int unit = static_cast<int>(broadcast ? sizes.real : sizes.vector);
-  // Around the ends of what a short displacement reaches, and where it doesn't divide.
-  const std::vector<int> steps = {-100000, -129, -128, -127, -1, 0, 1, 126, 127, 128, 100000};
-  const int offset = random.of(steps) * unit + (random.chance(0.2) ? 4 : 0);
-  return broadcast ? Place::all_lanes(base, offset) : Place::at(base, offset);
 }
 
 void print(const Encoder& encoder, const std::string& line) {
@@ -67,78 +38,186 @@ void print(const Encoder& encoder, const std::string& line) {
   std::printf("\t%s\n", line.c_str());
 }
 
-void print_vector_forms(Random& random, Sizes sizes, const std::vector<Form>& forms) {
-  for (const Form& form : forms)
-    for (int k = 0; k < 20; ++k) {
-      Encoder encoder(sizes.real, sizes.vector);
-      encoder.make_room();
-      const unsigned to = static_cast<unsigned>(random.below(form.to_mask ? 8 : 32)),
-                     second = form.sources == 2 ? static_cast<unsigned>(random.below(32)) : 0,
-                     mask = random.chance(0.5) ? 1 + static_cast<unsigned>(random.below(7)) : 0;
-      const bool zeroing = mask != 0 && !form.to_mask && random.chance(0.5);
-      const Place source = random_place(random, sizes);
-      const unsigned masks = mask | (zeroing ? Encoder::zeroing : 0);
-      if (form.immediate < 0) encoder.vector(form.op, to, second, source, masks);
-      else encoder.vector(form.op, to, second, source, masks, static_cast<unsigned>(form.immediate));
-      std::string line = (sizes.vector == 16 ? "{evex} " : "") + std::string(form.name) + " ";
-      if (form.immediate >= 0) line += "$" + std::to_string(form.immediate) + ", ";
-      line += text(source, sizes) + ", ";
-      if (form.sources == 2) line += vector(second, sizes) + ", ";
-      line += form.to_mask ? "%k" + std::to_string(to) : vector(to, sizes);
-      if (mask != 0) line += "{%k" + std::to_string(mask) + "}";
-      if (zeroing) line += "{z}";
-      print(encoder, line);
-    }
-}
+/// An instruction on vectors.
+struct Form {
+  Opcode op;
+  std::string name, vex_name;  // with an EVEX prefix and with a VEX prefix; empty: there is none
+  int sources;                 // vectors: the last may be memory
+  enum Kind { plain, compare, blend, shift, moved, only_read } kind = plain;
+  int immediate = -1;      // -1: none
+  unsigned extension = 0;  // of a shift's opcode
+};
 
-/// What differs from the other instructions of code for one sample.
-void print_point_forms(Random& random) {
-  const std::vector<Gpr> indices = {Gpr::rax, Gpr::r8, Gpr::r9, Gpr::r10, Gpr::r11};
-  const std::vector<const char*> names = {"%rax", "%r8", "%r9", "%r10", "%r11"},
-                                 halves = {"%eax", "%r8d", "%r9d", "%r10d", "%r11d"};
-  for (int k = 0; k < 20; ++k)
-    for (const std::size_t real_bytes : {8, 4}) {
-      Encoder load(real_bytes, 16), item(real_bytes, 16), store(real_bytes, 16), number(real_bytes, 16);
-      for (Encoder* encoder : {&load, &item, &store, &number}) encoder->make_room();
-      const bool f64 = real_bytes == 8;
-      const Opcode broadcast = f64 ? Opcode{1, 3, 1, 0x12} : Opcode{2, 1, 0, 0x18};
-      const std::string name = f64 ? "{evex} vmovddup " : "{evex} vbroadcastss ";
-      const unsigned reg = static_cast<unsigned>(random.below(32));
-      const std::string xmm = "%xmm" + std::to_string(reg);
-      const std::size_t index = static_cast<std::size_t>(random.below(indices.size()));
-      const int offset = random.chance(0.1) ? 0 : static_cast<int>(random.below(600)) * 4 - 1200;
-      const std::string at = std::to_string(offset) + "(%rdx", end = ")";
-      load.vector_of_number(broadcast, reg, Place::all_lanes(Gpr::rdx, offset));
-      print(load, name + at + end + ", " + xmm);
-      item.vector_of_number(broadcast, reg, Place::item(Gpr::rdx, offset, indices[index]));
-      print(item, name + at + ", " + names[index] + ", " + std::to_string(real_bytes) + end + ", " + xmm);
-      store.vector_of_number({1, static_cast<std::uint8_t>(f64 ? 3 : 2), f64, 0x11}, reg,
-                             Place::all_lanes(Gpr::rdx, offset));
-      print(store, (f64 ? "{evex} vmovsd " : "{evex} vmovss ") + xmm + ", " + at + end);
-      number.index_mod_16(indices[index], reg);
-      print(number, (f64 ? "{evex} vmovq " + xmm + ", " + names[index] : "{evex} vmovd " + xmm + ", " + halves[index]) +
-                        "; and $15, " + halves[index]);
-    }
-}
+/// The lines of code of one shape, for numbers of one size.
+class Lines {
+ public:
+  Lines(Random& random, const Shape& shape, std::size_t real_bytes)
+      : random_(random), shape_(shape), real_bytes_(real_bytes), f64_(real_bytes == 8), opcodes_(shape, real_bytes) {}
 
-/// Registers of 128 bits of which there were 16 before AVX-512.
-void print_short_form(Random& random, const Form& form) {
-  for (int k = 0; k < 20; ++k) {
-    Encoder encoder(8, 16);
-    encoder.make_room();
-    const unsigned to = static_cast<unsigned>(random.below(16)), from = static_cast<unsigned>(random.below(16)),
-                   second = form.sources == 2 ? static_cast<unsigned>(random.below(16)) : 0;
-    std::string line = std::string(form.name) + " ";
-    if (form.immediate < 0) {
-      encoder.vector(form.op, to, second, Place::vector(from));
-    } else {
-      encoder.vector(form.op, to, second, Place::vector(from), 0, static_cast<unsigned>(form.immediate));
-      line += "$" + std::to_string(form.immediate) + ", ";
-    }
-    line += vector(from, {8, 16}) + ", " + (form.sources == 2 ? vector(second, {8, 16}) + ", " : "");
-    print(encoder, line + vector(to, {8, 16}));
+  void print_all() const {
+    for (const Form& form : forms())
+      for (int k = 0; k < 20; ++k) print_form(form);
+    for (int k = 0; k < 20; ++k) print_numbers();
   }
-}
+
+ private:
+  bool evex() const { return shape_.target->evex; }
+  unsigned any_register() const { return static_cast<unsigned>(random_.below(shape_.target->registers)); }
+  std::string vector(unsigned number) const {
+    const std::size_t bytes = shape_.vector_bytes();
+    return (bytes == 64 ? "%zmm" : bytes == 32 ? "%ymm" : "%xmm") + std::to_string(number);
+  }
+  std::string text(const Place& place) const {
+    if (!place.memory) return vector(place.reg);
+    const std::string all = std::to_string(place.offset) + "(" + name(place.base) + ")";
+    return place.broadcast ? all + "{1to" + std::to_string(shape_.vector_bytes() / real_bytes_) + "}" : all;
+  }
+  Place random_place() const {
+    if (random_.chance(0.4)) return Place::vector(any_register());
+    const std::vector<Gpr> bases = {Gpr::rax, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi};
+    const Gpr base = random_.of(bases);
+    const bool broadcast = evex() && random_.chance(0.5);
+    const int unit = static_cast<int>(!evex() ? 1 : broadcast ? real_bytes_ : shape_.vector_bytes());
+    // Around the ends of what a short displacement reaches, and where it doesn't divide.
+    const std::vector<int> steps = {-100000, -129, -128, -127, -1, 0, 1, 126, 127, 128, 100000};
+    const int offset = random_.of(steps) * unit + (random_.chance(0.2) ? 4 : 0);
+    return broadcast ? Place::all_lanes(base, offset) : Place::at(base, offset);
+  }
+
+  /// All instructions on vectors that code has.
+  std::vector<Form> forms() const {
+    const std::string p = f64_ ? "pd" : "ps", i = f64_ ? "q" : "d";
+    std::vector<Form> all;
+    const auto both = [&](Do what, const std::string& name, int sources) {
+      all.push_back({opcodes_[what], name, name, sources});
+    };
+    both(Do::add, "vadd" + p, 2);
+    both(Do::sub, "vsub" + p, 2);
+    both(Do::mul, "vmul" + p, 2);
+    both(Do::div, "vdiv" + p, 2);
+    both(Do::max, "vmax" + p, 2);
+    both(Do::min, "vmin" + p, 2);
+    both(Do::sqrt, "vsqrt" + p, 1);
+    both(Do::add_int, "vpadd" + i, 2);
+    both(Do::sub_int, "vpsub" + i, 2);
+    all.push_back({opcodes_[Do::bit_and], "vpand" + i, "vpand", 2});
+    all.push_back({opcodes_[Do::bit_or], "vpor" + i, "vpor", 2});
+    all.push_back({opcodes_[Do::bit_xor], "vpxor" + i, "vpxor", 2});
+    all.push_back({opcodes_[Do::round], "vrndscale" + p, "vround" + p, 1, Form::plain, 9});
+    all.push_back({opcodes_[Do::shift_left], "vpsll" + i, "vpsll" + i, 1, Form::shift, 20, 6});
+    all.push_back({opcodes_[Do::shift_right], "vpsrl" + i, "vpsrl" + i, 1, Form::shift, 20, 2});
+    all.push_back({opcodes_.fma(0x98), "vfmadd132" + p, "vfmadd132" + p, 2});
+    all.push_back({opcodes_.fma(0xa8), "vfmadd213" + p, "vfmadd213" + p, 2});
+    all.push_back({opcodes_.fma(0xb8), "vfmadd231" + p, "vfmadd231" + p, 2});
+    all.push_back({opcodes_.copy(), "vmova" + p, "vmova" + p, 1, Form::moved});
+    all.push_back({opcodes_.load(), "vmovu" + p, "vmovu" + p, 1, Form::moved});
+    all.push_back({opcodes_[Do::compare], "vcmp" + p, "vcmp" + p, 2, Form::compare, 4});
+    all.push_back({opcodes_[Do::blend], "vblendm" + p, "vblendv" + p, 2, Form::blend});
+    if (!f64_) {
+      both(Do::to_int, "vcvttps2dq", 1);
+      both(Do::to_real, "vcvtdq2ps", 1);
+      all.push_back({opcodes_[Do::shift_right_signed], "vpsrad", "vpsrad", 1, Form::shift, 20, 4});
+    }
+    const auto evex_alone = [&](Do what, const std::string& name, int sources) {
+      if (evex()) all.push_back({opcodes_[what], name, "", sources});
+    };
+    evex_alone(Do::scale, "vscalef" + p, 2);
+    evex_alone(Do::exponent, "vgetexp" + p, 1);
+    if (evex()) {
+      all.push_back({opcodes_[Do::mantissa], "vgetmant" + p, "", 1, Form::plain, 3});
+      all.push_back({opcodes_[Do::compare_int], "vpcmp" + i, "", 2, Form::compare, 1});
+      if (f64_) all.push_back({opcodes_[Do::shift_right_signed], "vpsraq", "", 1, Form::shift, 20, 4});
+      if (f64_) evex_alone(Do::to_int, "vcvttpd2qq", 1), evex_alone(Do::to_real, "vcvtqq2pd", 1);
+      if (!shape_.point) evex_alone(Do::lookup, f64_ ? "vpermi2pd" : "vpermps", 2);
+    } else {
+      const auto vex_alone = [&](Opcode op, const std::string& name, int sources, Form::Kind kind = Form::plain) {
+        all.push_back({op, "", name, sources, kind});
+      };
+      if (!shape_.point) vex_alone(opcodes_[Do::permute], "vpermps", 2);
+      vex_alone(opcodes_[Do::twice_low], "vmovsldup", 1);
+      vex_alone(opcodes_[Do::greater_int], "vpcmpgt" + i, 2);
+      vex_alone(opcodes_[Do::equal_int], "vpcmpeq" + i, 2);
+      vex_alone(Opcodes::test, "vptest", 1, Form::only_read);
+    }
+    return all;
+  }
+
+  void print_form(const Form& form) const {
+    Encoder encoder(shape_, real_bytes_);
+    encoder.make_room();
+    const bool to_mask = form.kind == Form::compare && shape_.target->mask_registers;
+    const unsigned to = to_mask ? static_cast<unsigned>(random_.below(8)) : any_register(),
+                   second = form.sources == 2 ? any_register() : 0;
+    Place source = random_place();
+    // What can't be: shifts of memory with VEX, moves of one number to all lanes.
+    if (form.kind == Form::shift && !evex()) source = Place::vector(any_register());
+    if (form.kind == Form::moved) source.broadcast = false;
+    unsigned mask = evex() && form.kind != Form::moved && random_.chance(0.5) ? 1 + unsigned(random_.below(7)) : 0;
+    const bool zeroing = mask != 0 && !to_mask && form.kind != Form::blend && random_.chance(0.5);
+    const bool vex = !evex() || (shape_.vector_bytes() == 16 && form.op.vex != Vex::none && mask == 0 &&
+                                 !source.memory && to < 16 && second < 16 && source.reg < 16);
+    unsigned immediate = static_cast<unsigned>(form.immediate);
+    std::string line = vex ? "{load} " : shape_.point ? "{evex} " : "";  // the operands as given
+    line += (vex ? form.vex_name : form.name) + " ";
+    if (form.immediate >= 0) line += "$" + std::to_string(form.immediate) + ", ";
+    if (form.kind == Form::blend && !evex()) {
+      const unsigned chosen_by = any_register();
+      immediate = chosen_by << 4;
+      line += vector(chosen_by) + ", ";
+    }
+    line += text(source) + ", ";
+    if (form.sources == 2) line += vector(second) + ", ";
+    line += to_mask ? "%k" + std::to_string(to) : vector(to);
+    if (mask != 0) line += "{%k" + std::to_string(mask) + "}";
+    if (zeroing) line += "{z}";
+
+    const unsigned masks = mask | (zeroing ? Encoder::zeroing : 0),
+                   reg = form.kind == Form::shift ? form.extension : to, other = form.kind == Form::shift ? to : second;
+    if (immediate == static_cast<unsigned>(-1)) encoder.vector(form.op, reg, other, source, masks);
+    else encoder.vector(form.op, reg, other, source, masks, immediate);
+    print(encoder, line);
+  }
+
+  /// Numbers in memory, one by one.
+  void print_numbers() const {
+    const std::string prefix = !evex() || !shape_.point ? "" : "{evex} ", real = f64_ ? "sd" : "ss";
+    const unsigned reg = any_register();
+    const int offset = random_.chance(0.1) ? 0 : static_cast<int>(random_.below(600)) * 4 - 1200;
+    const std::string at = std::to_string(offset) + "(%rdx", end = ")",
+                      load = prefix + (f64_ && shape_.point ? "vmovddup " : "vbroadcast" + real + " ");
+    const auto line = [&](const auto& encode, const std::string& what) {
+      Encoder encoder(shape_, real_bytes_);
+      encoder.make_room();
+      encode(encoder);
+      print(encoder, what);
+    };
+    line([&](Encoder& e) { e.vector_of_number(opcodes_.broadcast(), reg, Place::all_lanes(Gpr::rdx, offset)); },
+         load + at + end + ", " + vector(reg));
+    const Place from = random_place();
+    if (from.memory && !from.broadcast)
+      line([&](Encoder& e) { e.vector(opcodes_.store(), reg, 0, from); },
+           prefix + "vmovu" + (f64_ ? "pd " : "ps ") + vector(reg) + ", " + text(from));
+    if (!shape_.point) return;
+    // Code for one sample has these too.
+    const std::vector<Gpr> indices = {Gpr::rax, Gpr::r8, Gpr::r9, Gpr::r10, Gpr::r11};
+    const std::vector<std::string> halves = {"%eax", "%r8d", "%r9d", "%r10d", "%r11d"};
+    const std::size_t k = static_cast<std::size_t>(random_.below(indices.size()));
+    const std::string index = name(indices[k]);
+    line([&](Encoder& e) { e.vector_of_number(opcodes_.broadcast(), reg, Place::item(Gpr::rdx, offset, indices[k])); },
+         load + at + ", " + index + ", " + std::to_string(real_bytes_) + end + ", " + vector(reg));
+    line([&](Encoder& e) { e.vector_of_number(opcodes_.store_number(), reg, Place::all_lanes(Gpr::rdx, offset)); },
+         prefix + "vmov" + real + " " + vector(reg) + ", " + at + end);
+    line([&](Encoder& e) { e.index_mod_16(indices[k], reg); }, std::string(f64_ ? "vmovq " : "vmovd ") + vector(reg) +
+                                                                   ", " + (f64_ ? index : halves[k]) + "; and $15, " +
+                                                                   halves[k]);
+  }
+
+  Random& random_;
+  const Shape shape_;
+  const std::size_t real_bytes_;
+  const bool f64_;
+  const Opcodes opcodes_;
+};
 
 void print_mask_forms(Random& random) {
   const struct {
@@ -151,7 +230,7 @@ void print_mask_forms(Random& random) {
   for (const auto& form : forms)
     for (const int lanes : {8, 16})
       for (int i = 0; i < 6; ++i) {
-        Encoder encoder(8);
+        Encoder encoder({}, 8);
         encoder.make_room();
         const unsigned to = static_cast<unsigned>(random.below(8)),
                        a = form.two ? static_cast<unsigned>(random.below(8)) : 0,
@@ -161,7 +240,7 @@ void print_mask_forms(Random& random) {
                            (form.two ? k(a) + ", " : "") + k(to));
       }
   for (unsigned mask = 0; mask < 8; ++mask) {
-    Encoder load(8), store(8);
+    Encoder load({}, 8), store({}, 8);
     load.make_room();
     store.make_room();
     load.load_mask(mask, Gpr::rdx, -8192);
@@ -177,27 +256,8 @@ void print_mask_forms(Random& random) {
 int main() {
   using namespace wengert::test;
   Random random(1);
-  const std::vector<Form> f64 = {
-      {{1, 1, 1, 0x58}, "vaddpd", 2, -1, false},      {{1, 1, 1, 0x51}, "vsqrtpd", 1, -1, false},
-      {{2, 1, 1, 0xb8}, "vfmadd231pd", 2, -1, false}, {{2, 1, 1, 0x65}, "vblendmpd", 2, -1, false},
-      {{3, 1, 1, 0x09}, "vrndscalepd", 1, 9, false},  {{1, 1, 1, 0xc2}, "vcmppd", 2, 4, true},
-      {{3, 1, 1, 0x1f}, "vpcmpq", 2, 1, true},        {{1, 2, 1, 0xe6}, "vcvtqq2pd", 1, -1, false}};
-  const std::vector<Form> f32 = {{{1, 0, 0, 0x59}, "vmulps", 2, -1, false},
-                                 {{2, 1, 0, 0xa8}, "vfmadd213ps", 2, -1, false},
-                                 {{1, 2, 0, 0x5b}, "vcvttps2dq", 1, -1, false},
-                                 {{3, 1, 0, 0x26}, "vgetmantps", 1, 3, false},
-                                 {{1, 1, 0, 0xfe}, "vpaddd", 2, -1, false}};
-  for (const std::size_t vector_bytes : {64, 16}) {
-    print_vector_forms(random, {8, vector_bytes}, f64);
-    print_vector_forms(random, {4, vector_bytes}, f32);
-  }
-  for (const Form& form : std::vector<Form>{{{1, 1, 1, 0x58, true}, "vaddpd", 2, -1, false},
-                                            {{1, 1, 1, 0x51, true}, "vsqrtpd", 1, -1, false},
-                                            {{2, 1, 1, 0xb8, true}, "vfmadd231pd", 2, -1, false},
-                                            {{2, 1, 0, 0xa8, true}, "vfmadd213ps", 2, -1, false},
-                                            {{3, 1, 0, 0x09, true}, "vroundpd", 1, 9, false}})
-    print_short_form(random, form);
-  print_vector_forms(random, {8, 64}, {{{2, 1, 1, 0x77}, "vpermi2pd", 2, -1, false}});
-  print_point_forms(random);
+  for (const wengert::codegen::Target* target : {&wengert::codegen::avx512, &wengert::codegen::avx2})
+    for (const bool point : {false, true})
+      for (const std::size_t real_bytes : {8, 4}) Lines(random, {target, point, 1}, real_bytes).print_all();
   print_mask_forms(random);
 }

@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(sums_over_samples) {
       [](int, const std::string&) {});
 }
 
-BOOST_AUTO_TEST_CASE(machine_code, *needs(Isa::avx512)) {
+BOOST_AUTO_TEST_CASE(machine_code, *needs(Isa::avx2)) {
   ReplayOptions options;
   options.engine = "native";
   options.report_departures = true;

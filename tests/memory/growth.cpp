@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(of_a_replay) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx512)) {
+BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx2)) {
   const std::vector<double> x(20'000, 0.5);
   std::vector<double> y(10'000), g(20'000);
   const auto run = [&](Replay<double>& replay, std::size_t samples = 10'000) {
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx512)) {
     options.engine = "native";
     Replay<double> unlimited(plain(), options);
     const std::vector<double> expected = run(unlimited);
-    BOOST_TEST_REQUIRE(unlimited.engine() == "native");
+    BOOST_TEST_REQUIRE(unlimited.engine().starts_with("native"));
     const std::size_t lanes = unlimited.lanes();
     options.engine = "interpreter";
     options.lanes = lanes;
@@ -231,11 +231,11 @@ BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx512)) {
     options.budget = unlimited.bytes();
     Replay<double> enough(plain(), options);
     BOOST_TEST((run(enough) == expected));
-    BOOST_TEST(enough.engine() == "native");
+    BOOST_TEST(enough.engine().starts_with("native"));
     BOOST_TEST(enough.bytes() == options.budget);
     double hessian[4];
     enough.hessian(1, rows(x.data(), 2), {}, {}, rows(hessian, 4));  // its workspace isn't larger
-    BOOST_TEST(enough.engine() == "native");
+    BOOST_TEST(enough.engine().starts_with("native"));
 
     // Room for the interpreter alone: that does it, and keeps no code.
     for (const std::size_t budget : {unlimited.bytes() - 1, interpreter.bytes()}) {
@@ -257,9 +257,9 @@ BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx512)) {
     options.budget = std::max(small.bytes(), interpreter.bytes());
     Replay<double> growing(plain(), options);
     run(growing, 2);
-    BOOST_TEST(growing.engine() == "native");
+    BOOST_TEST(growing.engine().starts_with("native"));
     BOOST_TEST((run(growing) == expected));
-    BOOST_TEST(growing.engine() != "native");
+    BOOST_TEST(!growing.engine().starts_with("native"));
     BOOST_TEST(growing.bytes() <= options.budget);
   }
 }

@@ -44,21 +44,29 @@ struct OneOp {
   }
 };
 
+/// Instruction sets here that there is machine code for.
+std::vector<Isa> native_isas() {
+  std::vector<Isa> isas;
+  for (const Isa isa : usable_isas())
+    if (native_target(isa)) isas.push_back(isa);
+  return isas;
+}
+
 /// Ops whose slopes take a closer look at many ordinary points.
 bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
 
 /// Blocks of a batch of columns, or each sample by itself, by machine code alone, against the interpreter. Returns how many
 /// it did.
 template <class Real>
-std::size_t run_blocks(const Program<Real>& program, bool point, std::size_t samples, const std::vector<Real>& x,
-                       const std::vector<Real>& weights, const std::string& what) {
+std::size_t run_blocks(const Program<Real>& program, Isa isa, bool point, std::size_t samples,
+                       const std::vector<Real>& x, const std::vector<Real>& weights, const std::string& what) {
   const std::size_t outputs = program.outputs(), differentiated = program.differentiated();
   std::vector<Real> y(samples * outputs), g(samples * differentiated), values(y), wanted_y(y), wanted_g(g);
   Replay<Real> interpreter(program, {.engine = "interpreter"});
   interpreter.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples),
                   columns(wanted_y.data(), samples), columns(wanted_g.data(), samples));
 
-  NativeRunner<Real> both(program.data(), true, point), alone(program.data(), false, point);
+  NativeRunner<Real> both(program.data(), isa, true, point), alone(program.data(), isa, false, point);
   BOOST_TEST_REQUIRE(both.why_not() == "", what);
   BOOST_TEST_REQUIRE(alone.why_not() == "", what);
   const std::size_t block = both.code().lanes();
@@ -77,9 +85,10 @@ std::size_t run_blocks(const Program<Real>& program, bool point, std::size_t sam
                all_done = run(both, {of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)});
     for (std::size_t e = first; e < first + count; ++e) {
       const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
-        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + (point ? ", alone" : "") + ", sample " + std::to_string(e) +
-                                                        ", " + thing + " " + std::to_string(k) + ": " + show(ours) +
-                                                        ", interpreter " + show(theirs));
+        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + ", " + std::string(name(isa)) + (point ? ", alone" : "") +
+                                                        ", sample " + std::to_string(e) + ", " + thing + " " +
+                                                        std::to_string(k) + ": " + show(ours) + ", interpreter " +
+                                                        show(theirs));
       };
       for (std::size_t k = 0; k < outputs; ++k) {
         if (values_done) check("value", k, values[k * samples + e], wanted_y[k * samples + e]);
@@ -98,7 +107,8 @@ void every_op(Op op, std::size_t n) {
   const OneOp<Real> one(op, n);
   const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
   if (has_no_vector_form(op)) {
-    BOOST_TEST(NativeRunner<Real>(program.data(), true, false).why_not() != "");
+    for (const Isa isa : native_isas())
+      BOOST_TEST(NativeRunner<Real>(program.data(), isa, true, false).why_not() != "");
     return;
   }
   Random random(static_cast<std::uint64_t>(op) * 100 + n);
@@ -114,12 +124,14 @@ void every_op(Op op, std::size_t n) {
     }
   }
   for (Real& weight : weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
-  for (const bool point : {false, true}) {
-    const std::size_t done =
-        run_blocks(program, point, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
-    const std::size_t ordinary = 400 / (point ? 1 : 64 / sizeof(Real));
-    if (!looks_closer(op)) BOOST_TEST(done >= ordinary / 2, "machine code did only " << done << " blocks");
-  }
+  for (const Isa isa : native_isas())
+    for (const bool point : {false, true}) {
+      const std::size_t done =
+          run_blocks(program, isa, point, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
+      const std::size_t ordinary = 400 / (point ? 1 : 64 / sizeof(Real));
+      if (!looks_closer(op))
+        BOOST_TEST(done >= ordinary / 2, "machine code for " << name(isa) << " did only " << done << " blocks");
+    }
 }
 
 template <class Real>
@@ -130,20 +142,21 @@ void random_graphs(std::size_t count) {
     RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
     graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
     const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
-    if (!NativeRunner<Real>(program.data(), true, false).why_not().empty()) continue;
+    if (!NativeRunner<Real>(program.data(), native_isas()[0], true, false).why_not().empty()) continue;
     const std::size_t samples = 1 + random.below(70);
     std::vector<Real> x(samples * graph.inputs.size()), weights(samples * program.outputs());
     for (Real& number : x) number = some_number<Real>(random, 0.002);
     for (Real& weight : weights) weight = some_number<Real>(random, 0.002);
-    for (const bool point : {false, true})
-      done += run_blocks(program, point, samples, x, weights, "graph " + std::to_string(seed));
+    for (const Isa isa : native_isas())
+      for (const bool point : {false, true})
+        done += run_blocks(program, isa, point, samples, x, weights, "graph " + std::to_string(seed));
   }
   BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(native, *needs(Isa::avx512))
+BOOST_AUTO_TEST_SUITE(native, *needs(Isa::avx2))
 
 BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
   if (op == Op::sum_samples) return;
@@ -176,15 +189,20 @@ Program<double> expression() {
 }
 
 BOOST_AUTO_TEST_CASE(engines) {
-  Replay<double> interpreter(expression()), native(expression(), {.engine = "native"}),
-      automatic(expression(), {.engine = "auto"}), narrow(expression(), {.isa = "scalar", .engine = "native"});
-  for (Replay<double>* replay : {&interpreter, &native, &automatic, &narrow}) evaluate(*replay, 100);
+  Replay<double> interpreter(expression()), narrow(expression(), {.isa = "scalar", .engine = "native"});
+  for (Replay<double>* replay : {&interpreter, &narrow}) evaluate(*replay, 100);
   BOOST_TEST(interpreter.engine() == "interpreter");
-  BOOST_TEST(native.engine() == "native");
-  BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
-  BOOST_TEST(narrow.engine() == "interpreter: native code is for avx512, this is scalar");
-  evaluate(automatic, 100000);
-  BOOST_TEST(automatic.engine() == "native");
+  BOOST_TEST(narrow.engine() == "interpreter: native code is for avx2 and avx512, this is scalar");
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    Replay<double> native(expression(), {.isa = set, .engine = "native"}),
+        automatic(expression(), {.isa = set, .engine = "auto"});
+    for (Replay<double>* replay : {&native, &automatic}) evaluate(*replay, 100);
+    BOOST_TEST(native.engine() == "native: " + set);
+    BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
+    evaluate(automatic, 100000);
+    BOOST_TEST(automatic.engine() == "native: " + set);
+  }
   BOOST_CHECK_EXCEPTION(Replay<double>(expression(), {.engine = "jit"}), Error, [](const Error& error) {
     return error.code() == ErrorCode::bad_argument &&
            std::string(error.what()) == "unknown engine \"jit\"; there are auto, interpreter and native";
@@ -192,14 +210,18 @@ BOOST_AUTO_TEST_CASE(engines) {
 }
 
 BOOST_AUTO_TEST_CASE(single_evaluations) {
-  Replay<double> native(expression(), {.engine = "native"}), automatic(expression(), {.engine = "auto"});
-  evaluate(native, 1);
-  BOOST_TEST(native.engine() == "native");
-  BOOST_CHECK_THROW(native.gradient(1, {}, {}, {}), Error);  // no inputs
-  evaluate(automatic, 1);
-  BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
-  for (int k = 0; k < 3000; ++k) evaluate(automatic, 1);
-  BOOST_TEST(automatic.engine() == "native");
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    Replay<double> native(expression(), {.isa = set, .engine = "native"}),
+        automatic(expression(), {.isa = set, .engine = "auto"});
+    evaluate(native, 1);
+    BOOST_TEST(native.engine() == "native: " + set);
+    BOOST_CHECK_THROW(native.gradient(1, {}, {}, {}), Error);  // no inputs
+    evaluate(automatic, 1);
+    BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
+    for (int k = 0; k < 3000; ++k) evaluate(automatic, 1);
+    BOOST_TEST(automatic.engine() == "native: " + set);
+  }
 }
 
 /// A slope that is NaN where it matters, single evaluations of it: the interpreter's, and then code with the zero rule.
@@ -207,8 +229,8 @@ BOOST_AUTO_TEST_CASE(single_evaluations_whose_products_are_not_plain) {
   NaiveTape<double> tape;
   const Id x = tape.input(1.0), y = tape.input(1.0);
   const Program<double> program = compile(tape, tape.mul(tape.sqrt(x), y));
-  Replay<double> native(program, {.engine = "native"}), interpreter(program);
-  const auto check = [&](double at_x, double at_y) {
+  Replay<double> interpreter(program);
+  const auto check = [&](Replay<double>& native, double at_x, double at_y) {
     const double point[2] = {at_x, at_y};
     double value[2], gradient[2][2];
     native.gradient(1, rows(point, 2), rows(&value[0], 1), rows(gradient[0], 2));
@@ -216,8 +238,11 @@ BOOST_AUTO_TEST_CASE(single_evaluations_whose_products_are_not_plain) {
     BOOST_TEST_REQUIRE(same_bits(value[0], value[1]), at_x << " " << at_y);
     for (int k = 0; k < 2; ++k) BOOST_TEST_REQUIRE(same_bits(gradient[0][k], gradient[1][k]), at_x << " " << at_y);
   };
-  for (int k = 0; k < 300; ++k) check(k % 3 == 0 ? 4 : 0, k % 5 == 0 ? 2 : 0);  // sqrt'(0) is infinite
-  BOOST_TEST(native.engine() == "native");
+  for (const Isa isa : native_isas()) {
+    Replay<double> native(program, {.isa = std::string(name(isa)), .engine = "native"});
+    for (int k = 0; k < 300; ++k) check(native, k % 3 == 0 ? 4 : 0, k % 5 == 0 ? 2 : 0);  // sqrt'(0) is infinite
+    BOOST_TEST(native.engine() == "native: " + std::string(name(isa)));
+  }
 }
 
 /// What `auto` chooses by, and that it says so.
@@ -225,33 +250,45 @@ BOOST_AUTO_TEST_CASE(costs) {
   const auto contains = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   };
-  BOOST_TEST(contains(expression().describe(), "machine code (AVX-512): about "), expression().describe());
-  const auto chain_of = [](Op op, int length) {
+  for (const Isa isa : native_isas()) {
+    const std::string text = plan::describe_native(expression().data(), isa);
+    BOOST_TEST(contains(text, "machine code (" + std::string(native_target(isa)->name) + "): about "), text);
+  }
+  BOOST_TEST(plan::describe_native(expression().data(), Isa::scalar) ==
+             "machine code: none, the instruction set is scalar");
+  BOOST_TEST(contains(expression().describe(), plan::describe_native(expression().data(), default_isa())));
+  const auto chains_of = [](Op op, std::size_t count, std::size_t length) {
     NaiveTape<double> tape;
     const Id x = tape.input(0.5);
-    Id y = x;
-    for (int k = 0; k < length; ++k) y = op == Op::mul ? tape.mul(y, x) : tape.tanh(y);
-    return compile(tape, y);
+    std::vector<Id> y(count, x);
+    for (std::size_t k = 0; k < count * length; ++k) {
+      Id& z = y[k % count];
+      z = op == Op::mul ? tape.mul(z, x) : tape.record(op, std::vector<Id>{z});
+    }
+    return compile(tape, tape.record(Op::sum, y));
   };
-  const Program<double> products = chain_of(Op::mul, 1000), functions = chain_of(Op::tanh, 1000),
-                        longer = chain_of(Op::tanh, 10000);
-  const plan::NativeCost of_products = plan::native_cost(products.data(), true),
-                         of_functions = plan::native_cost(functions.data(), true),
-                         of_longer = plan::native_cost(longer.data(), true);
-  BOOST_TEST(of_products.native / of_products.interpreter < of_functions.native / of_functions.interpreter);
-  BOOST_TEST(of_functions.two_vectors);
-  BOOST_TEST(!of_longer.two_vectors);
-  BOOST_TEST(of_products.worth_from < of_functions.worth_from);
-  // No gain from code that doesn't stay in the caches and computes elementary functions alone: batches go to the interpreter
-  // whatever their number.
-  BOOST_TEST(of_longer.worth_from == plan::NativeCost::never);
-  BOOST_TEST(of_longer.worth_from_alone < 1000u);
-  BOOST_TEST(contains(longer.describe(), "pays never for samples in batches, from "), longer.describe());
-  Replay<double> replay(longer, {.engine = "auto"});
-  const std::vector<double> x(4096, 0.5);
-  std::vector<double> y(4096);
-  replay.gradient(4096, columns(x.data(), 4096), columns(y.data(), 4096), {});
-  BOOST_TEST(replay.engine() == "interpreter: native code would not pay (Program::describe)");
+  const Program<double> products = chains_of(Op::mul, 8, 100), functions = chains_of(Op::tanh, 8, 60),
+                        longer = chains_of(Op::tanh, 1, 9500);
+  for (const Isa isa : native_isas()) {
+    const plan::NativeCost of_products = plan::native_cost(products.data(), true, isa),
+                           of_functions = plan::native_cost(functions.data(), true, isa),
+                           of_longer = plan::native_cost(longer.data(), true, isa);
+    BOOST_TEST(of_products.native / of_products.interpreter < of_functions.native / of_functions.interpreter);
+    BOOST_TEST(of_functions.two_vectors);
+    BOOST_TEST(!of_longer.two_vectors);
+    BOOST_TEST(of_products.worth_from < of_functions.worth_from);
+    // No gain from code that doesn't stay in the caches and computes functions that wait for each other: batches go to the
+    // interpreter whatever their number.
+    BOOST_TEST(of_longer.worth_from == plan::NativeCost::never);
+    BOOST_TEST(of_longer.worth_from_alone < 1000u);
+    const std::string text = plan::describe_native(longer.data(), isa);
+    BOOST_TEST(contains(text, "pays never for samples in batches, from "), text);
+    Replay<double> replay(longer, {.isa = std::string(name(isa)), .engine = "auto"});
+    const std::vector<double> x(4096, 0.5);
+    std::vector<double> y(4096);
+    replay.gradient(4096, columns(x.data(), 4096), columns(y.data(), 4096), {});
+    BOOST_TEST(replay.engine() == "interpreter: native code would not pay (Program::describe)");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {
@@ -270,18 +307,21 @@ BOOST_AUTO_TEST_CASE(departures_are_reported) {
   NaiveTape<double> tape;
   const Var<double> x = input(tape, 1.0), y = input(tape, 2.0);
   const Var<double> f = x < y ? x * y : x;
-  Replay<double> replay(compile(tape, f.id()), {.report_departures = true, .engine = "native"});
-  std::vector<double> points(40, 1.0), values(20), gradients(40);
-  std::fill(points.begin() + 20, points.end(), 2.0);
-  points[7] = 3;
-  replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
-  BOOST_TEST(replay.engine() == "native");
-  BOOST_TEST_REQUIRE(replay.departures().size() == 1u);
-  BOOST_TEST(replay.departures()[0].sample == 7u);
-  BOOST_TEST(values[19] == 2);
-  points[7] = 1;
-  replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
-  BOOST_TEST(replay.departures().size() == 0u);
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    Replay<double> replay(compile(tape, f.id()), {.isa = set, .report_departures = true, .engine = "native"});
+    std::vector<double> points(40, 1.0), values(20), gradients(40);
+    std::fill(points.begin() + 20, points.end(), 2.0);
+    points[7] = 3;
+    replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
+    BOOST_TEST(replay.engine() == "native: " + set);
+    BOOST_TEST_REQUIRE(replay.departures().size() == 1u);
+    BOOST_TEST(replay.departures()[0].sample == 7u);
+    BOOST_TEST(values[19] == 2);
+    points[7] = 1;
+    replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
+    BOOST_TEST(replay.departures().size() == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {

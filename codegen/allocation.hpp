@@ -31,38 +31,41 @@ class Allocation {
         opcodes_(shape_, graph.real_bytes()) {}
 
   struct State {
-    std::int8_t reg = -1;
+    std::int8_t reg = -1;        // among all registers
     std::uint32_t next = never;  // use
     std::int32_t slot = -1;      // among the spills; of a constant or a table, its offset in the pool
   };
 
-  /// Registers of one kind.
+  /// All registers: of vectors, and from first_mask on of masks.
   struct Registers {
-    Value value[32];
-    std::uint32_t next[32];  // use of that value
-    std::uint32_t usable, taken = 0, pinned = 0;
+    static constexpr unsigned first_mask = 32, count = first_mask + 8;
+    using Set = std::uint64_t;
 
-    explicit Registers(std::uint32_t usable_ones) : usable(usable_ones) {}
-    /// The register to take: a free one, or that of the value used farthest ahead.
-    unsigned choose() const {
-      if (const std::uint32_t unused = usable & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      unsigned best = 32;
-      for (std::uint32_t left = usable & ~pinned; left != 0; left &= left - 1) {
+    Value value[count];
+    std::uint32_t next[count];  // use of that value
+    Set taken = 0, pinned = 0;
+
+    /// The register to take among some: a free one, or that of the value used farthest ahead.
+    unsigned choose(Set among) const {
+      if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
+      unsigned best = count;
+      for (Set left = among & ~pinned; left != 0; left &= left - 1) {
         const unsigned r = static_cast<unsigned>(std::countr_zero(left));
-        if (best == 32 || next[r] > next[best]) best = r;
+        if (best == count || next[r] > next[best]) best = r;
       }
       return best;
     }
     bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
+    void pin(unsigned r) { pinned |= Set(1) << r; }
     void release(unsigned r) {
-      taken &= ~(1u << r);
-      pinned &= ~(1u << r);
+      taken &= ~(Set(1) << r);
+      pinned &= ~(Set(1) << r);
     }
   };
-  Registers& registers(bool mask) { return mask ? masks_ : vectors_in_; }
   /// Whether it goes to a mask register.
   bool to_mask(Value v) const { return target_.mask_registers && is_mask(nodes_[v].what); }
-  void pin(Value v) { registers(to_mask(v)).pinned |= 1u << state_[v].reg; }
+  /// The number of a register in instructions.
+  static unsigned number_of(unsigned reg) { return reg % Registers::first_mask; }
 
   // ---- before -------------------------------------------------------------------------------------------------------
 
@@ -154,34 +157,31 @@ class Allocation {
   }
 
   /// Makes a register free, without an owner.
-  unsigned vacate(bool mask) {
-    Registers& file = registers(mask);
-    const unsigned r = file.choose();
-    if (!file.is_taken(r)) return r;
-    const Value old = file.value[r];
+  unsigned vacate(Registers::Set among) {
+    const unsigned r = registers_.choose(among);
+    if (!registers_.is_taken(r)) return r;
+    const Value old = registers_.value[r];
     State& state = state_[old];
     if (!at_hand(nodes_[old].what) && state.slot < 0) {
       state.slot = new_slot();
-      if (mask) out_.store_mask(r, spills, offset(state.slot));
+      if (r >= Registers::first_mask) out_.store_mask(number_of(r), spills, offset(state.slot));
       else store(r, spilled(state.slot));
     }
     state.reg = -1;
-    file.release(r);
+    registers_.release(r);
     return r;
   }
-  void own(unsigned r, Value v, bool mask) {
-    Registers& file = registers(mask);
-    file.value[r] = v;
-    file.next[r] = state_[v].next;
-    file.taken |= 1u << r;
+  void own(unsigned r, Value v) {
+    registers_.value[r] = v;
+    registers_.next[r] = state_[v].next;
+    registers_.taken |= Registers::Set(1) << r;
     state_[v].reg = static_cast<std::int8_t>(r);
   }
   /// A register for a node's result.
   unsigned result(Value v) {
-    const bool mask = to_mask(v);
-    const unsigned r = vacate(mask);
-    own(r, v, mask);
-    return r;
+    const unsigned r = vacate(to_mask(v) ? masks_ : vectors_);
+    own(r, v);
+    return number_of(r);
   }
 
   void load(unsigned r, Value v) {
@@ -203,13 +203,14 @@ class Allocation {
     State& state = state_[v];
     if (state.reg < 0) {
       const bool mask = to_mask(v);
-      const unsigned r = vacate(mask);
-      if (mask) out_.load_mask(r, spills, offset(state.slot));
+      const unsigned r = vacate(mask ? masks_ : vectors_);
+      if (mask) out_.load_mask(number_of(r), spills, offset(state.slot));
       else load(r, v);
-      own(r, v, mask);
+      own(r, v);
     }
-    pin(v);
-    return static_cast<unsigned>(state.reg);
+    const unsigned r = static_cast<unsigned>(state.reg);
+    registers_.pin(r);
+    return number_of(r);
   }
   /// The value where it is, or in a register where it is worth one.
   Place source(Value v, std::uint32_t next) {
@@ -219,8 +220,8 @@ class Allocation {
   }
   /// Whether a register can be had without giving up one that is used before `next`.
   bool room_until(std::uint32_t next) const {
-    const unsigned r = vectors_in_.choose();
-    return !vectors_in_.is_taken(r) || vectors_in_.next[r] > next;
+    const unsigned r = registers_.choose(vectors_);
+    return !registers_.is_taken(r) || registers_.next[r] > next;
   }
 
   /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not.
@@ -228,11 +229,10 @@ class Allocation {
     State& state = state_[operand];
     state.next = next;
     if (state.reg >= 0) {
-      Registers& file = registers(to_mask(operand));
       const unsigned r = static_cast<unsigned>(state.reg);
-      file.next[r] = next;
+      registers_.next[r] = next;
       if (next == never) {
-        file.release(r);
+        registers_.release(r);
         state.reg = -1;
       }
     }
@@ -247,7 +247,8 @@ class Allocation {
     read(node.c, next[2]);
   }
   void finish() {
-    vectors_in_.pinned = masks_.pinned = 0;
+    registers_.pinned = 0;
+    if (freed_.empty()) return;
     unused_slots_.insert(unused_slots_.end(), freed_.begin(), freed_.end());
     freed_.clear();
   }
@@ -269,14 +270,14 @@ class Allocation {
     if (in_register(v) && next == never) {
       const unsigned r = static_cast<unsigned>(state_[v].reg);
       read(v, next);
-      own(r, result_of, false);
+      own(r, result_of);
       return r;
     }
-    const unsigned r = vacate(false);
+    const unsigned r = vacate(vectors_);
     if (in_register(v)) out_.vector(opcodes_.copy(), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
     else load(r, v);
     read(v, next);
-    own(r, result_of, false);
+    own(r, result_of);
     return r;
   }
 
@@ -295,8 +296,9 @@ class Allocation {
   /// What is gathered of the requirements: a mask register of the lanes that met them all, or a vector of those that didn't.
   static constexpr unsigned good = 1;
   const unsigned bad_ = target_.registers - 1u;
-  Registers vectors_in_{target_.mask_registers ? 0xffffffffu >> (32 - target_.registers) : (1u << bad_) - 1};
-  Registers masks_{0xfcu};  // 0 means no mask
+  const Registers::Set vectors_ = (Registers::Set(1) << (target_.mask_registers ? target_.registers : bad_)) - 1,
+                       masks_ = Registers::Set(0xfc) << Registers::first_mask;  // 0 means no mask
+  Registers registers_;
   std::int32_t slots_ = 0;
   std::vector<std::int32_t> unused_slots_, freed_;
 };

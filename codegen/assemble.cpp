@@ -206,7 +206,7 @@ class Assembler : Allocation {
     };
     Operand a = of(n.a, next[0]), b = of(n.b, next[1]), c = of(n.c, next[2]);
     for (const Operand& operand : {a, b, c})
-      if (operand.here) pin(operand.value);
+      if (operand.here) registers_.pin(static_cast<unsigned>(state_[operand.value].reg));
     // a: the factor that is to be in a register, b: the other.
     if ((!a.here && b.here) || (!a.dies && b.dies)) std::swap(a, b);
     const auto in = [&](Operand& operand) {
@@ -253,9 +253,9 @@ class Assembler : Allocation {
       if (c_alone) {
         to = taken_over(v, c.value, c.next);
       } else {
-        to = vacate(false);
+        to = vacate(vectors_);
         out_.vector(opcodes_.copy(), to, 0, place(c));
-        own(to, v, false);
+        own(to, v);
       }
       out_.vector(opcodes_.fma(0xb8), to, second, third);
       read(a.value, a.next);
@@ -297,7 +297,7 @@ class Assembler : Allocation {
       out_.vector(opcodes_[n.what], result(v), index, table);
       return;
     }
-    if (in_register(n.b)) pin(n.b);
+    if (in_register(n.b)) registers_.pin(static_cast<unsigned>(state_[n.b].reg));
     const unsigned first = get(n.a);
     const Place second = source(n.c, next[2]);
     const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result

@@ -3,8 +3,10 @@
 // Layouts: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, sections 2.3 (VEX) and 2.7 (EVEX).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -53,10 +55,19 @@ struct Place {
 enum class Vex : std::uint8_t { none, narrow, wide };
 
 /// What tells one instruction from another: opcode map (1: 0F, 2: 0F38, 3: 0F3A), prefix (0: none, 1: 66, 2: F3, 3: F2),
-/// whether W is set in EVEX.
+/// whether W is set in EVEX, the code.
 struct Opcode {
-  std::uint8_t map, prefix, wide, code;
+  /// The EVEX prefix of vectors of 128 bits with registers 0 and without a mask. Bits of register numbers are inverted in it.
+  std::uint32_t prefix = 0;
+  std::uint8_t code = 0;
   Vex vex = Vex::none;
+
+  constexpr Opcode() = default;
+  constexpr Opcode(unsigned map, unsigned prefix_66, unsigned wide, unsigned opcode, Vex has_vex = Vex::none)
+      : prefix(0x62 | (0xf0 | map) << 8 | (wide << 7 | 0x7c | prefix_66) << 16 | 0x08u << 24),
+        code(static_cast<std::uint8_t>(opcode)),
+        vex(has_vex) {}
+  bool in_first_map() const { return (prefix >> 8 & 3) == 1; }
 };
 
 class Encoder {
@@ -64,35 +75,34 @@ class Encoder {
   /// `real_bytes`: of a number that is broadcast.
   Encoder(const Shape& shape, std::size_t real_bytes)
       : evex_(shape.target->evex),
-        real_bytes_(static_cast<std::int32_t>(real_bytes)),
-        vector_bytes_(static_cast<std::int32_t>(shape.vector_bytes())) {}
+        log_real_bytes_(std::countr_zero(real_bytes)),
+        length_(std::countr_zero(shape.vector_bytes()) - 4) {}
 
-  std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size()}; }
   /// They alone, which the encoder has no more.
   LargeVector<std::uint8_t> release() {
-    bytes_.resize(size_);
+    bytes_.resize(size());
     return std::move(bytes_);
   }
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return static_cast<std::size_t>(end_ - bytes_.data()); }
 
   /// Makes room for what is emitted until the next call, at most `most_bytes`.
   void make_room() {
-    if (bytes_.size() < size_ + most_bytes) reserve(2 * size_ + 4096);
+    if (static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_) < most_bytes) reserve(2 * size() + 4096);
   }
-  void reserve(std::size_t room) { bytes_.resize(room); }
+  void reserve(std::size_t room) {
+    const std::size_t before = size();
+    bytes_.resize(room);
+    end_ = bytes_.data() + before;
+  }
   static constexpr std::size_t most_bytes = 1024;
 
-  void byte(unsigned b) { bytes_[size_++] = static_cast<std::uint8_t>(b); }
+  void byte(unsigned b) { *end_++ = static_cast<std::uint8_t>(b); }
   void raw(std::initializer_list<unsigned> list) {
     for (unsigned b : list) byte(b);
   }
-  void dword(std::int32_t x) {
-    for (int k = 0; k < 4; ++k) byte(static_cast<std::uint32_t>(x) >> 8 * k & 255);
-  }
-  void patch(std::size_t at, std::int32_t x) {
-    for (int k = 0; k < 4; ++k)
-      bytes_[at + static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(x) >> 8 * k);
-  }
+  void dword(std::int32_t x) { end_ = put(end_, static_cast<std::uint32_t>(x)); }
+  void patch(std::size_t at, std::int32_t x) { put(bytes_.data() + at, static_cast<std::uint32_t>(x)); }
 
   /// With a mask: lanes that it leaves out become 0.
   static constexpr unsigned zeroing = 0x80;
@@ -100,7 +110,8 @@ class Encoder {
   /// op reg, second, source: vectors, or a mask where the instruction writes one. `mask`: of the write (0: none), or of a blend.
   /// With EVEX the source may be a number for all lanes.
   void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
-    emit(op, reg, second, source, mask, source.broadcast);
+    if (source.memory) emit(op, reg, second, source, mask, source.broadcast);
+    else emit(op, reg, second, source.reg, mask);
   }
   void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
     vector(op, reg, second, source, mask);
@@ -112,8 +123,8 @@ class Encoder {
   /// to = the lowest number of a vector of integers, mod 16.
   void index_mod_16(Gpr to, unsigned vector_number) {
     const unsigned reg = static_cast<unsigned>(to);
-    emit({1, 1, real_bytes_ == 8, 0x7e, real_bytes_ == 8 ? Vex::wide : Vex::narrow}, vector_number, 0,
-         Place::vector(reg), 0, false);  // vmovq, vmovd
+    const bool f64 = log_real_bytes_ == 3;
+    emit({1, 1, f64, 0x7e, f64 ? Vex::wide : Vex::narrow}, vector_number, 0, reg, 0);  // vmovq, vmovd
     if (reg >= 8) byte(0x41);
     raw({0x83, 0xe0 | (reg & 7), 15});  // and
   }
@@ -128,65 +139,72 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
-  /// With the prefix that the instruction set has. With EVEX, VEX where it is shorter: on registers of 128 bits.
+  /// Of registers. With the prefix that the instruction set has; with EVEX, VEX where it is shorter: of 128 bits.
+  void emit(Opcode op, unsigned reg, unsigned second, unsigned source, unsigned mask) {
+    const bool shorter = length_ == 0 && op.vex != Vex::none && mask == 0 && ((reg | second | source) & 16) == 0;
+    const unsigned registers = of_registers(reg, second) | (source & 24) << 10;
+    std::uint8_t* const to = evex_ && !shorter ? evex(op, registers, mask, false) : vex(op, registers);
+    *to = static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (source & 7));
+    end_ = to + 1;
+  }
+  /// Of registers, and memory. Bases are registers below 8, indices below 16.
   void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
-    const bool shorter = vector_bytes_ == 16 && op.vex != Vex::none && mask == 0 && !source.memory &&
-                         ((reg | second | source.reg) & 16) == 0;
-    if (evex_ && !shorter) emit_evex(op, reg, second, source, mask, broadcast);
-    else emit_vex(op, reg, second, source);
+    const unsigned index = source.indexed ? static_cast<unsigned>(source.index) : 0,
+                   registers = of_registers(reg, second) | (index & 8) << 11;
+    if (evex_)
+      operand(evex(op, registers, mask, broadcast), reg, source, source.broadcast ? log_real_bytes_ : 4 + length_);
+    else operand(vex(op, registers), reg, source, 0);
   }
-  /// What X and B of a prefix add to: bit 3 of the index or base, which are registers below 16.
-  static unsigned index_bit(Place source) {
-    return source.indexed ? ~static_cast<unsigned>(source.index) >> 3 & 1u : 1;
+  /// Bits of register numbers where EVEX has them.
+  static unsigned of_registers(unsigned reg, unsigned second) {
+    return (reg & 8) << 12 | (reg & 16) << 8 | (second & 15) << 19 | (second & 16) << 23;
   }
-
-  void emit_evex(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
-    const unsigned x = source.memory ? index_bit(source) : ~(source.reg >> 4) & 1u,
-                   b = source.memory ? 1 : ~(source.reg >> 3) & 1u;
-    byte(0x62);
-    byte((~(reg >> 3) & 1u) << 7 | x << 6 | b << 5 | (~(reg >> 4) & 1u) << 4 | op.map);
-    byte(unsigned(op.wide) << 7 | (~second & 15u) << 3 | 1u << 2 | op.prefix);
-    byte((vector_bytes_ == 64 ? 2u : 0u) << 5 | unsigned(broadcast) << 4 | (~(second >> 4) & 1u) << 3 | mask);
-    byte(op.code);
-    operand(reg, source, source.broadcast ? real_bytes_ : vector_bytes_);
+  /// Prefix and code; returns where the operands go.
+  std::uint8_t* evex(Opcode op, unsigned registers, unsigned mask, bool broadcast) {
+    std::uint8_t* const to = put(
+        end_, (op.prefix ^ registers) | static_cast<unsigned>(length_) << 29 | unsigned(broadcast) << 28 | mask << 24);
+    *to = op.code;
+    return to + 1;
   }
   /// Two bytes of prefix where they are enough, or three.
-  void emit_vex(Opcode op, unsigned reg, unsigned second, Place source) {
-    const unsigned r = ~reg >> 3 & 1u, x = source.memory ? index_bit(source) : 1u,
-                   b = source.memory ? 1 : ~(source.reg >> 3) & 1u,
-                   rest = (~second & 15u) << 3 | (vector_bytes_ == 32 ? 1u : 0u) << 2 | op.prefix;
-    const bool wide = op.vex == Vex::wide;
-    if (op.map == 1 && (x & b) != 0 && !wide) raw({0xc5, r << 7 | rest});
-    else raw({0xc4, r << 7 | x << 6 | b << 5 | op.map, unsigned(wide) << 7 | rest});
-    byte(op.code);
-    operand(reg, source, 1);
+  std::uint8_t* vex(Opcode op, unsigned registers) {
+    const unsigned bits = op.prefix ^ registers, last = (bits >> 16 & 0x7b) | static_cast<unsigned>(length_) << 2;
+    if (op.in_first_map() && op.vex != Vex::wide && (bits & 0x6000) == 0x6000) {
+      put(end_, 0xc5 | ((bits >> 8 & 0x80) | last) << 8 | unsigned(op.code) << 16);
+      return end_ + 3;
+    }
+    put(end_, 0xc4 | (bits & 0xef00) | (unsigned(op.vex == Vex::wide) << 7 | last) << 16 | unsigned(op.code) << 24);
+    return end_ + 4;
   }
   void move_mask(unsigned code, unsigned mask, Gpr base, std::int32_t offset) {
     raw({0xc4, 0xe1, 0xf8, code, 0x80 | mask << 3 | static_cast<unsigned>(base)});
     dword(offset);
   }
-  /// ModRM, SIB, displacement: short ones count in `scale` bytes.
-  void operand(unsigned reg, Place p, std::int32_t scale) {
-    if (!p.memory) {
-      byte(0xc0 | (reg & 7) << 3 | (p.reg & 7));
-      return;
-    }
-    const std::int32_t scaled = p.offset / scale;
+  /// ModRM, SIB, displacement of memory: short ones count in 2^scale bytes.
+  void operand(std::uint8_t* to, unsigned reg, Place p, int scale) {
+    const std::int32_t scaled = p.offset >> scale;
     const unsigned low = (reg & 7) << 3 | (p.indexed ? 4u : static_cast<unsigned>(p.base));
-    const bool is_short = scaled * scale == p.offset && scaled >= -128 && scaled < 128;
-    byte((p.offset == 0 ? 0u : is_short ? 0x40u : 0x80u) | low);
+    const bool none = p.offset == 0,
+               is_short = static_cast<std::int8_t>(scaled) == scaled && p.offset == scaled * (1 << scale);
+    *to++ = static_cast<std::uint8_t>((none ? 0u : is_short ? 0x40u : 0x80u) | low);
     if (p.indexed)
-      byte((real_bytes_ == 8 ? 3u : 2u) << 6 | (static_cast<unsigned>(p.index) & 7) << 3 |
-           static_cast<unsigned>(p.base));
-    if (p.offset == 0) return;
-    if (is_short) byte(static_cast<std::uint8_t>(scaled));
-    else dword(p.offset);
+      *to++ = static_cast<std::uint8_t>(static_cast<unsigned>(log_real_bytes_) << 6 |
+                                        (static_cast<unsigned>(p.index) & 7) << 3 | static_cast<unsigned>(p.base));
+    put(to, static_cast<std::uint32_t>(is_short ? scaled : p.offset));
+    end_ = to + (none ? 0 : is_short ? 1 : 4);
+  }
+  /// Four bytes, the lowest first; returns where the next goes.
+  static std::uint8_t* put(std::uint8_t* to, std::uint32_t x) {
+    if constexpr (std::endian::native == std::endian::little) std::memcpy(to, &x, 4);
+    else
+      for (int k = 0; k < 4; ++k) to[k] = static_cast<std::uint8_t>(x >> 8 * k);
+    return to + 4;
   }
 
   bool evex_;
-  std::int32_t real_bytes_, vector_bytes_;
+  int log_real_bytes_, length_;  // of a vector: 0, 1 or 2 for 16, 32 or 64 bytes
   LargeVector<std::uint8_t> bytes_;
-  std::size_t size_ = 0;
+  std::uint8_t* end_ = bytes_.data();
 };
 
 }  // namespace wengert::codegen

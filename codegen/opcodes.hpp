@@ -19,7 +19,7 @@ class Opcodes {
 
   Opcode operator[](Do what) const { return of_[static_cast<std::size_t>(what)]; }
   /// `order`: 0x98, 0xa8 or 0xb8 for 132, 213 or 231.
-  Opcode fma(unsigned order) const { return {2, 1, f64_, Byte(order), f64_ ? Vex::wide : Vex::narrow}; }
+  Opcode fma(unsigned order) const { return {2, 1, f64_, order, f64_ ? Vex::wide : Vex::narrow}; }
   /// Copies a register.
   Opcode copy() const { return real(1, 0x28); }
   Opcode load() const { return real(1, 0x10); }
@@ -27,19 +27,18 @@ class Opcodes {
   /// Of one number in memory.
   Opcode broadcast() const {
     if (f64_ && point_) return {1, 3, 1, 0x12, Vex::narrow};  // vmovddup
-    return {2, 1, f64_, Byte(f64_ ? 0x19 : 0x18), Vex::narrow};
+    return {2, 1, f64_, f64_ ? 0x19u : 0x18u, Vex::narrow};
   }
-  Opcode store_number() const { return {1, Byte(f64_ ? 3 : 2), f64_, 0x11, Vex::narrow}; }
+  Opcode store_number() const { return {1, f64_ ? 3u : 2u, f64_, 0x11, Vex::narrow}; }
   /// Whether any bits of a vector are set.
   static constexpr Opcode test{2, 1, 0, 0x17, Vex::narrow};
 
  private:
-  using Byte = std::uint8_t;
   /// An instruction on numbers, told by its prefix; one that always has prefix 66.
-  Opcode real(unsigned map, unsigned code) const { return {Byte(map), f64_, f64_, Byte(code), Vex::narrow}; }
-  Opcode prefixed(unsigned map, unsigned code) const { return {Byte(map), 1, f64_, Byte(code), Vex::narrow}; }
-  Opcode evex_alone(unsigned map, unsigned code) const { return {Byte(map), 1, f64_, Byte(code), Vex::none}; }
-  Opcode integers(unsigned map, unsigned code) const { return {Byte(map), 1, 0, Byte(code), Vex::narrow}; }
+  Opcode real(unsigned map, unsigned code) const { return {map, f64_, f64_, code, Vex::narrow}; }
+  Opcode prefixed(unsigned map, unsigned code) const { return {map, 1, f64_, code, Vex::narrow}; }
+  Opcode evex_alone(unsigned map, unsigned code) const { return {map, 1, f64_, code, Vex::none}; }
+  Opcode integers(unsigned map, unsigned code) const { return {map, 1, 0, code, Vex::narrow}; }
 
   Opcode opcode_of(Do what) const {
     switch (what) {

@@ -1,26 +1,60 @@
 #include "codegen/executable_memory.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "codegen/large_vector.hpp"
 
 #if defined(__unix__)
 #include <sys/mman.h>
 #endif
 
 namespace wengert::codegen {
+namespace {
+
+constexpr std::size_t huge_page = LargePages<std::uint8_t>::page;
+
+#if defined(__unix__)
+/// Null where there is none.
+std::byte* map(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+/// On huge pages, if the system has them. `bytes`: of whole ones.
+std::byte* map_huge(std::size_t bytes) {
+  std::byte* const room = map(bytes + huge_page);
+  if (!room) return nullptr;
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(room) % huge_page) % huge_page;
+  if (before != 0) munmap(room, before);
+  munmap(room + before + bytes, huge_page - before);
+#if defined(__linux__)
+  madvise(room + before, bytes, MADV_HUGEPAGE);  // a wish
+#endif
+  return room + before;
+}
+#endif
+
+}  // namespace
+
+std::size_t ExecutableMemory::bytes_for(std::size_t code) {
+  return code < huge_page / 2 ? code : (code + huge_page - 1) / huge_page * huge_page;
+}
 
 ExecutableMemory::ExecutableMemory([[maybe_unused]] std::span<const std::uint8_t> code) {
 #if defined(__unix__)
   if (code.empty()) return;
-  void* const pages = mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) return;
+  const std::size_t bytes = bytes_for(code.size());
+  std::byte* const pages = bytes == code.size() ? map(bytes) : map_huge(bytes);
+  if (!pages) return;
   std::memcpy(pages, code.data(), code.size());
-  if (mprotect(pages, code.size(), PROT_READ | PROT_EXEC) != 0) {
-    munmap(pages, code.size());
+  if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {
+    munmap(pages, bytes);
     return;
   }
   data_ = pages;
-  bytes_ = code.size();
+  bytes_ = bytes;
 #endif
 }
 

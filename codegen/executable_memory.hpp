@@ -16,6 +16,9 @@ class ExecutableMemory {
   ExecutableMemory& operator=(ExecutableMemory&& other) noexcept;
   ~ExecutableMemory();
 
+  /// What code of so many bytes takes: long code is on huge pages, since a CPU knows the places of few others by heart.
+  static std::size_t bytes_for(std::size_t code);
+
   explicit operator bool() const { return data_ != nullptr; }
   const void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codegen/perf_map.hpp"
 #include "tape/native_cost.hpp"
 
 namespace wengert {
@@ -56,10 +57,11 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   const codegen::Assembly assembly = codegen::assemble(graph);
-  const std::size_t pool =
-      std::max(assembly.pool.size(), static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real))));
-  if (assembly.code.size() + pool > most_bytes) {
-    why_not_ = std::to_string(assembly.code.size() + pool) + " bytes of machine code are more than the budget leaves";
+  const std::size_t pool = std::max(assembly.pool.size(),
+                                    static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),
+                    bytes = codegen::ExecutableMemory::bytes_for(assembly.code.size()) + pool;
+  if (bytes > most_bytes) {
+    why_not_ = std::to_string(bytes) + " bytes of machine code are more than the budget leaves";
     return;
   }
   pool_.reserve(pool);
@@ -69,6 +71,9 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
+  const std::string called = std::string("wengert ") + (gradient ? "gradient" : "values") +
+                             (point ? " of a point, " : ", ") + std::string(name(isa));
+  codegen::name_for_profilers(memory_.data(), assembly.code.size(), called.c_str());
   lanes_ = shape.samples(sizeof(Real));
   spill_bytes_ = assembly.spill_bytes;
 }

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -322,6 +324,55 @@ BOOST_AUTO_TEST_CASE(departures_are_reported) {
     replay.gradient(20, columns(points.data(), 20), columns(values.data(), 20), columns(gradients.data(), 20));
     BOOST_TEST(replay.departures().size() == 0u);
   }
+}
+
+/// Long code is on pages of another kind.
+BOOST_AUTO_TEST_CASE(long_code) {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1.0);
+  Id y = x;
+  for (int k = 0; k < 5000; ++k) y = tape.tanh(tape.mul(y, x));
+  const Program<double> program = compile(tape, y);
+  const std::vector<double> at = {-3, -1, -0.5, 0, 0.25, 1, 1.5, 2, 7};
+  const std::size_t n = at.size();
+  const auto run = [&](Replay<double> replay, const std::string& engine) {
+    std::vector<double> results(2 * n);
+    replay.gradient(n, columns(at.data(), n), columns(results.data(), n), columns(results.data() + n, n));
+    BOOST_TEST(replay.engine() == engine);
+    return results;
+  };
+  const std::vector<double> expected = run(Replay<double>(program), "interpreter");
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    const NativeCode<double> code(program.data(), isa, true, false, codegen::Chain::plain, 100'000'000);
+    BOOST_TEST(code.code_bytes() > std::size_t(1) << 21);
+    BOOST_TEST(run(Replay<double>(program, {.isa = set, .engine = "native"}), "native: " + set) == expected,
+               boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(names_for_profilers) {
+  const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  const auto line_of = [&](const char* wish) {
+    std::remove(path.c_str());
+    setenv("WENGERT_PERF_MAP", wish, 1);
+    const NativeCode<double> code(expression().data(), native_isas()[0], true, true, codegen::Chain::plain, 1'000'000);
+    unsetenv("WENGERT_PERF_MAP");
+    BOOST_TEST(code.why_not() == "");
+    std::string line;
+    std::ifstream map(path);
+    std::getline(map, line);
+    std::remove(path.c_str());
+    return line;
+  };
+  const std::string line = line_of("1"), name = " wengert gradient of a point, avx2";
+  BOOST_TEST_REQUIRE(line.size() > name.size(), line);
+  BOOST_TEST(line.substr(line.size() - name.size()) == name);
+  unsigned long long address = 0, bytes = 0;
+  BOOST_TEST(std::sscanf(line.c_str(), "%llx %llx", &address, &bytes) == 2);
+  BOOST_TEST(address % 4096 == 0u);
+  BOOST_TEST(bytes > 100u);
+  BOOST_TEST(line_of("0") == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/dispatch.hpp"
+#include "tests/needs.hpp"
 
 namespace wengert::test {
 
@@ -15,11 +16,13 @@ struct NamedBackend {
   const kernels::Backend<Real>* backend;
 };
 
-/// The plain scalar build first.
+/// The plain scalar build first. Without it under valgrind, whose fused operations give zeros of the other sign: the vector
+/// sets' agree there with one another, not with libm's.
 template <class Real>
 std::vector<NamedBackend<Real>> backends() {
   std::vector<NamedBackend<Real>> all;
-  if constexpr (sizeof(Real) == 8) all.push_back({"plain scalar", &kernels::scalar_f64});
+  if (runs_under("valgrind")) all.push_back({"scalar", &kernels::backend<Real>(Isa::scalar)});
+  else if constexpr (sizeof(Real) == 8) all.push_back({"plain scalar", &kernels::scalar_f64});
   else all.push_back({"plain scalar", &kernels::scalar_f32});
   for (const Isa isa : usable_isas())
     if (const auto* backend = &kernels::backend<Real>(isa); backend != all.front().backend)

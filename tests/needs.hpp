@@ -2,11 +2,13 @@
 //
 //   BOOST_AUTO_TEST_CASE(wide, *needs(Isa::avx512)) { ... }   skipped, and counted so, where the CPU lacks it
 //   BOOST_AUTO_TEST_CASE(pool, *uses_threads()) { ... }       also run under the thread sanitizer
+//   BOOST_AUTO_TEST_CASE(fork, *not_under("qemu", "can't")) { ... }   skipped, and counted so, in that part of scripts/soak
 #pragma once
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "kernels/dispatch.hpp"
 
@@ -21,11 +23,17 @@ inline boost::unit_test::precondition needs(Isa isa) {
   });
 }
 
-/// Not under an emulator (scripts/soak says so) that can't do what the case does.
-inline boost::unit_test::precondition needs_no_emulator() {
-  return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
-    boost::test_tools::assertion_result result(std::getenv("WENGERT_EMULATED") == nullptr);
-    result.message() << "qemu-user can't begin threads after a fork";
+/// Whether the tests run under that program, "qemu" or "valgrind" (scripts/soak says so), which isn't quite the CPU.
+inline bool runs_under(std::string_view emulator) {
+  const char* ours = std::getenv("WENGERT_EMULATOR");
+  return ours && ours == emulator;
+}
+
+/// Not under an emulator that can't do what the case does.
+inline boost::unit_test::precondition not_under(const char* emulator, const char* reason) {
+  return boost::unit_test::precondition([emulator, reason](boost::unit_test::test_unit_id) {
+    boost::test_tools::assertion_result result(!runs_under(emulator));
+    result.message() << emulator << ' ' << reason;
     return result;
   });
 }

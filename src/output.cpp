@@ -39,7 +39,8 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   if (fs::is_directory(status)) cannot("write", path_, EISDIR);
   special_ = fs::exists(status) && !fs::is_regular_file(status);
   if (!special_) {  // a link to a pipe (/dev/stdout, a shell's >(command)) resolves to no name that could be opened
-    const fs::path resolved = fs::weakly_canonical(fs::absolute(path_), error);
+    fs::path resolved = fs::absolute(path_, error);
+    if (!error) resolved = fs::weakly_canonical(resolved, error);
     if (error) cannot("write", path_, error.value());
     path_ = resolved;
   }
@@ -48,9 +49,10 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
 }
 
 void make_folder(const fs::path& folder) {
-  std::error_code error;
+  std::error_code error, unseen;
   fs::create_directories(folder, error);
-  if (fs::exists(folder) && !fs::is_directory(folder)) cannot("write into", folder, ENOTDIR);
+  const fs::file_status status = fs::status(folder, unseen);
+  if (fs::exists(status) && !fs::is_directory(status)) cannot("write into", folder, ENOTDIR);
   if (error) cannot("make the folder", folder, error.value());
 }
 

@@ -75,6 +75,33 @@ BOOST_AUTO_TEST_CASE(folders_and_missing_folders_are_refused) {
   make_folder(path / "x" / "y");
 }
 
+/// What a refusal says.
+template <class Act>
+std::string refusal(Act act) {
+  try {
+    act();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_cannot_even_be_looked_at) {
+  const fs::path name_too_long = path / std::string(300, 'a');
+  const std::string reason = ": File name too long";
+  BOOST_TEST(refusal([&] { make_folder(name_too_long); }) ==
+             "can't make the folder " + name_too_long.string() + reason);
+  BOOST_TEST(refusal([&] { OutputFile{name_too_long / "a.csv"}; }) ==
+             "can't write " + (name_too_long / "a.csv").string() + reason);
+  const fs::path before = fs::current_path(), gone = path / "gone";
+  fs::create_directory(gone);
+  fs::current_path(gone);
+  fs::remove(gone);
+  const std::string said = refusal([] { OutputFile{"a.csv"}; });
+  fs::current_path(before);
+  BOOST_TEST(said == "can't write a.csv: No such file or directory");
+}
+
 // A file size limit stands in for a disk that is full: the second file is too long for it.
 BOOST_AUTO_TEST_CASE(when_one_cannot_be_written_none_is_replaced) {
   write(path / "a.csv", "old a");

@@ -1,4 +1,5 @@
 // What the drivers of Replay return, against closed forms, each other and central differences.
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -96,7 +97,7 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
     std::vector<Id> all(graph.tape.size());
     std::iota(all.begin(), all.end(), Id(0));
     Replay<double> inside(compile(graph.tape, std::span<const Id>(all)), {isa, 1, 0, {}});
-    std::vector<double> tangents(samples * all.size());
+    std::vector<double> numbers(samples * all.size()), tangents(samples * all.size());
     std::vector<double> x(samples * n), v(samples * n), w(samples * m), t(samples * m), g(samples * n),
         j(samples * n * m), y(samples * m), yj(samples * m), sparse(samples * pattern.nonzeros());
     for (double& number : x) number = some_number<double>(random, 0);  // nothing to under- or overflow on one way only
@@ -105,7 +106,8 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
     replay.values(samples, rows(x.data(), n), rows(y.data(), m));
     replay.jvp(samples, rows(x.data(), n), rows(v.data(), n), rows(yj.data(), m), rows(t.data(), m));
     replay.vjp(samples, rows(x.data(), n), rows(w.data(), m), {}, rows(g.data(), n));
-    inside.jvp(samples, rows(x.data(), n), rows(v.data(), n), {}, rows(tangents.data(), all.size()));
+    inside.jvp(samples, rows(x.data(), n), rows(v.data(), n), rows(numbers.data(), all.size()),
+               rows(tangents.data(), all.size()));
     for (std::size_t k = 0; k < y.size(); ++k)
       BOOST_TEST_REQUIRE(same_bits(y[k], yj[k]), "graph " << seed << ": values of jvp");
     replay.jacobian(samples, rows(x.data(), n), rows(yj.data(), m), rows(j.data(), n * m));
@@ -117,6 +119,11 @@ BOOST_AUTO_TEST_CASE(forward_and_reverse_agree_on_random_graphs) {
       bool finite = true;
       for (std::size_t k = 0; k < n * m; ++k) finite &= std::fabs(jacobian[k]) < 1e100;
       if (!finite) continue;  // infinite and NaN slopes add up to other things in another order
+      // Where a number is what rounding left of zero, so is its tangent, and log's slope makes something of it.
+      const bool left_of_zero = std::any_of(numbers.begin() + static_cast<std::ptrdiff_t>(e * all.size()),
+                                            numbers.begin() + static_cast<std::ptrdiff_t>((e + 1) * all.size()),
+                                            [](double number) { return number != 0 && std::fabs(number) < 1e-12; });
+      if (left_of_zero) continue;
       // Large slopes on the way that cancel leave their rounding errors, other ones on each way.
       double largest = 0;
       for (std::size_t k = 0; k < all.size(); ++k)

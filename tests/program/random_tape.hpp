@@ -2,15 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "tape/records.hpp"
-#include "tests/random.hpp"
-#include "wengert/custom.hpp"
+#include "tests/program/random_op.hpp"
+#include "tests/program/some_number.hpp"
 #include "wengert/tape.hpp"
 
 namespace wengert::test {
@@ -20,78 +18,6 @@ struct RandomTape {
   NaiveTape<Real> tape;
   std::vector<Id> inputs, parameters, outputs;
 };
-
-/// A number that ops have to do with: mostly tame, sometimes an edge.
-template <class Real, class Source>
-Real some_number(Source& random, double special) {
-  using Limits = std::numeric_limits<Real>;
-  static const std::vector<Real> edges = {0,
-                                          Real(-0.0),
-                                          1,
-                                          -1,
-                                          Limits::infinity(),
-                                          -Limits::infinity(),
-                                          Limits::quiet_NaN(),
-                                          Limits::denorm_min(),
-                                          Limits::max()};
-  if (random.chance(special)) return random.of(edges);
-  const double x = random.chance(0.5) ? random.in(-2, 2) : random.in(0, 1);
-  return static_cast<Real>(x);
-}
-
-/// A custom op: output j is the sum over i of c(i, j) x(i) x(i + j), places counted in a circle. It keeps the operands' sum.
-template <class Real>
-CustomOp<Real> quadratic_forms(std::size_t inputs, std::size_t outputs) {
-  const auto c = [](std::size_t i, std::size_t j) { return Real(i + 1) - Real(2) / Real(j + 1); };
-  // Of output j in x(k), at u.
-  const auto slope = [inputs, c](Samples<const Real> u, std::size_t e, std::size_t k, std::size_t j) {
-    const std::size_t up = (k + j) % inputs, down = (k + inputs * j - j) % inputs;
-    return c(k, j) * u(e, up) + c(down, j) * u(e, down);
-  };
-  CustomRule<Real> rule;
-  rule.name = "forms";
-  rule.inputs = inputs;
-  rule.outputs = outputs;
-  rule.kept = 1;
-  rule.values = [=](std::size_t samples, Samples<const Real> x, Samples<Real> y) {
-    for (std::size_t e = 0; e < samples; ++e) {
-      for (std::size_t j = 0; j <= outputs; ++j) y(e, j) = 0;
-      for (std::size_t i = 0; i < inputs; ++i) {
-        for (std::size_t j = 0; j < outputs; ++j) y(e, j) += c(i, j) * x(e, i) * x(e, (i + j) % inputs);
-        y(e, outputs) += x(e, i);
-      }
-    }
-  };
-  rule.vjp = [=](std::size_t samples, Samples<const Real> x, Samples<const Real> y, Samples<const Real> w,
-                 Samples<Real> g) {
-    for (std::size_t e = 0; e < samples; ++e) {
-      Real sum = 0;
-      for (std::size_t i = 0; i < inputs; ++i) sum += x(e, i);
-      const bool kept = sum == y(e, outputs) || (std::isnan(sum) && std::isnan(y(e, outputs)));
-      for (std::size_t k = 0; k < inputs; ++k) {
-        g(e, k) = kept ? 0 : 12345;
-        for (std::size_t j = 0; j < outputs; ++j) g(e, k) += w(e, j) * slope(x, e, k, j);
-      }
-    }
-  };
-  rule.jvp = [=](std::size_t samples, Samples<const Real> x, Samples<const Real>, Samples<const Real> d,
-                 Samples<Real> t) {
-    for (std::size_t e = 0; e < samples; ++e)
-      for (std::size_t j = 0; j < outputs; ++j) {
-        t(e, j) = 0;
-        for (std::size_t k = 0; k < inputs; ++k) t(e, j) += slope(x, e, k, j) * d(e, k);
-      }
-  };
-  rule.hvp = [=](std::size_t samples, Samples<const Real>, Samples<const Real>, Samples<const Real> w,
-                 Samples<const Real> d, Samples<Real> h) {
-    for (std::size_t e = 0; e < samples; ++e)
-      for (std::size_t k = 0; k < inputs; ++k) {
-        h(e, k) = 0;
-        for (std::size_t j = 0; j < outputs; ++j) h(e, k) += w(e, j) * slope(d, e, k, j);
-      }
-  };
-  return CustomOp<Real>(std::move(rule));
-}
 
 /// `random`: a Random, or what has its functions. `size`: how many ops. `special`: how often a constant is an edge. `custom`: how
 /// often an op is a custom one.
@@ -115,12 +41,11 @@ RandomTape<Real> random_tape(Source& random, std::size_t size, double special = 
   };
   const bool cheap = random.chance(0.3);  // additions and products, whose values stay tame
   const std::vector<Op> plain = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::sum, Op::square, Op::max};
-  std::vector<CustomOp<Real>> forms;
+  std::vector<CustomOp<Real>> known;
   for (std::size_t k = 0; k < size; ++k) {
     if (custom != 0 && random.chance(custom)) {
-      if (forms.empty() || random.chance(0.5))
-        forms.push_back(quadratic_forms<Real>(1 + random.below(5), 1 + random.below(3)));
-      const CustomOp<Real>& op = forms[random.below(forms.size())];
+      if (known.empty() || random.chance(0.5)) known.push_back(random_op<Real>(random));
+      const CustomOp<Real>& op = known[random.below(known.size())];
       std::vector<Id> operands(op.rule().inputs);
       for (Id& id : operands) id = pick();
       const Id first = op.record(tape, operands);

@@ -24,7 +24,7 @@ class Results {
   bool summed() const { return summed_; }
 
   void begin(const Batch<Real>& batch, std::size_t workers = 1) {
-    if (summed_) reduction_.prepare(1 + gradients_, batch.evaluations, workers);
+    if (summed_) reduction_.prepare(1 + gradients_, batch.evaluations, workers, workers);
   }
 
   /// Takes `count` evaluations from `first` on, side by side: their values, and `gradient(k)`, their derivatives in the k-th

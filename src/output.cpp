@@ -37,7 +37,7 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
   if (fs::is_directory(status)) cannot("write", path_, EISDIR);
-  special_ = fs::exists(status) && !fs::is_regular_file(status);
+  special_ = is_special(path_);
   if (!special_) {  // a link to a pipe (/dev/stdout, a shell's >(command)) resolves to no name that could be opened
     fs::path resolved = fs::absolute(path_, error);
     if (!error) resolved = fs::weakly_canonical(resolved, error);
@@ -62,15 +62,7 @@ void write_files(std::span<const std::pair<OutputFile, std::string>> files) {
     const OutputFile& file = entry.first;
     const std::string& text = entry.second;
     if (file.special_) {
-      const int descriptor = open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
-      if (descriptor < 0) cannot("write", file.path_, errno);
-      try {
-        attempt(file.path_, [&] { write_all(descriptor, text); });
-      } catch (...) {
-        close(descriptor);
-        throw;
-      }
-      if (close(descriptor) != 0) cannot("write", file.path_, errno);
+      attempt(file.path_, [&] { write_special(file.path_, text); });
     } else {
       attempt(file.path_, [&] {
         TemporaryFile temporary(file.path_);

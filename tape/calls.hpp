@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -57,8 +58,10 @@ void check_operands(const CustomRule<Real>& rule, std::size_t operands) {
 template <class Real>
 class RunningCall {
  public:
-  RunningCall(const CustomRule<Real>& rule, std::size_t samples, Real* room)
-      : rule_(rule), samples_(samples), room_(room) {}
+  /// `look`: called when code of the rule has run and before its results are put in place, if given.
+  RunningCall(const CustomRule<Real>& rule, std::size_t samples, Real* room,
+              const std::function<void()>* look = nullptr)
+      : rule_(rule), samples_(samples), room_(room), look_(look) {}
 
   template <class X, class Y>
   void values(X x, Y y) {
@@ -131,13 +134,17 @@ class RunningCall {
   Table values(Table at, Y y) {
     const Samples<Real> result = take(results());
     rule_.values(samples_, at, result);
+    if (look_) (*look_)();
     write(result, results(), y);
     return result;
   }
   /// The zero rule: no weight, no contribution, whatever the partials are.
   void product(bool ieee, Table at, Table result, Table weights, Samples<Real> gradients) const {
     const Zeros none = ieee ? Zeros::nowhere : zeros(weights, rule_.outputs);
-    if (none != Zeros::everywhere) rule_.vjp(samples_, at, result, weights, gradients);
+    if (none != Zeros::everywhere) {
+      rule_.vjp(samples_, at, result, weights, gradients);
+      if (look_) (*look_)();
+    }
     erase(none, weights, rule_.outputs, gradients, rule_.inputs);
   }
 
@@ -170,6 +177,7 @@ class RunningCall {
   const CustomRule<Real>& rule_;
   const std::size_t samples_;
   Real* room_;
+  const std::function<void()>* look_;
 };
 
 }  // namespace wengert

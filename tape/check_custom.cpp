@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tape/transfer.hpp"
 #include "wengert/diagnose.hpp"
 
 namespace wengert {
@@ -88,6 +89,7 @@ std::string CustomCheck::describe() const {
 template <class Real>
 CustomCheck check_custom(const CustomOp<Real>& op, std::size_t samples,
                          Samples<const std::type_identity_t<Real>> inputs, double tolerance) {
+  need("inputs", samples, op.rule().inputs, inputs);
   CustomCheck found;
   if (samples == 0) return found;
   found.vjp = check(op.rule(), samples, inputs, tolerance);

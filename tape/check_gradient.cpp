@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tape/program.hpp"
+#include "tape/show.hpp"
 #include "tape/transfer.hpp"
 #include "wengert/diagnose.hpp"
 
@@ -86,6 +87,9 @@ GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
                              Samples<const std::type_identity_t<Real>> inputs, double tolerance) {
   need("inputs", samples, program.inputs(), inputs);
   const std::size_t n = program.inputs(), m = program.outputs(), d = program.differentiated();
+  if (!(tolerance >= 0))
+    throw Error(ErrorCode::bad_argument,
+                "check_gradient with a tolerance of " + shortest(tolerance) + ": it is 0, for the usual one, or more");
   if (tolerance == 0) tolerance = sizeof(Real) == 8 ? 1e-6 : 1e-4;
   Replay<Real> ours(program);
   // Differences are those of the recorded path, also where a step leads off it: it is that path's gradient.

@@ -36,6 +36,7 @@ CustomOp<Real> op_of(std::size_t inputs, std::size_t outputs, const std::shared_
 
 template <class Real>
 CustomOp<Real> detail::checkpoint_op(std::span<const Real> point, MakeFunction<Real> make) {
+  if (point.empty()) throw Error(ErrorCode::bad_argument, "checkpoint of no inputs: what depends on none is a number");
   auto all = std::make_shared<Lending<Function<Real>>>(std::move(make));
   std::size_t outputs = 0;
   all->lend([&](Function<Real>& f) {

@@ -95,6 +95,7 @@ std::vector<std::uint32_t> star_colouring(const SparsityPattern& graph) {
 Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns) {
   const SparsityPattern by_column = transposed(pattern);
   Compressed plan;
+  plan.nonzeros = pattern.nonzeros();
   std::vector<std::uint32_t> columns = colour_columns(pattern, by_column), rows = colour_columns(by_column, pattern);
   plan.seeds_are_columns = may_be_columns && count(columns) < count(rows);
   plan.colour = plan.seeds_are_columns ? std::move(columns) : std::move(rows);
@@ -111,6 +112,7 @@ Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns
 
 Compressed compress_hessian(const SparsityPattern& pattern) {
   Compressed plan;
+  plan.nonzeros = pattern.nonzeros();
   plan.colour = star_colouring(pattern);
   plan.seeds = count(plan.colour);
   plan.items.assign(plan.seeds * pattern.rows, no_item);

@@ -1,7 +1,6 @@
 // Colouring: which columns (rows) of a sparse derivative matrix can share a sweep, and where its entries come out.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,12 +18,8 @@ struct Compressed {
   std::vector<std::uint32_t> colour;  ///< per column (row)
   std::vector<std::size_t> items;     ///< [row (column)][colour]: which nonzero comes out there, or no_item
   std::vector<std::pair<std::size_t, std::size_t>> copies;  ///< (to, from): a symmetric matrix's other nonzeros
+  std::size_t nonzeros = 0;
 
-  std::size_t nonzeros() const {
-    return static_cast<std::size_t>(
-               std::count_if(items.begin(), items.end(), [](std::size_t nonzero) { return nonzero != no_item; })) +
-           copies.size();
-  }
   std::size_t item(std::size_t seed, std::size_t k) const { return items[k * seeds + seed]; }
 };
 

@@ -18,6 +18,11 @@ CustomOp<Real>::CustomOp(CustomRule<Real> rule) {
   if (missing)
     throw Error(ErrorCode::bad_argument, "a custom op \"" + rule.name + "\" without " + missing +
                                              ": a CustomRule has a name, inputs, outputs, values and vjp");
+  if (rule.inputs >= no_id || rule.outputs >= no_id || rule.kept >= no_id - rule.outputs)
+    throw Error(ErrorCode::bad_argument, "a custom op \"" + rule.name + "\" of " + std::to_string(rule.inputs) +
+                                             " inputs, " + std::to_string(rule.outputs) + " outputs and " +
+                                             std::to_string(rule.kept) +
+                                             " kept: a tape has at most 2^32 - 2 variables");
   rule_ = std::make_shared<const CustomRule<Real>>(std::move(rule));
 }
 

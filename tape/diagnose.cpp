@@ -2,7 +2,6 @@
 #include "wengert/diagnose.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -10,15 +9,11 @@
 #include "tape/program.hpp"
 #include "tape/records.hpp"
 #include "tape/reduction.hpp"
+#include "tape/show.hpp"
 #include "tape/transfer.hpp"
 
 namespace wengert {
 namespace {
-
-std::string shortest(double number) {
-  char buffer[32];
-  return {buffer, std::to_chars(std::begin(buffer), std::end(buffer), number).ptr};
-}
 
 std::string id_and_name(Id id, const std::string& name) {
   return "id " + std::to_string(id) + (name.empty() ? "" : ", " + name);
@@ -242,7 +237,7 @@ class Evaluation {
     for (std::size_t i = 0; i < view.inputs.size(); ++i)
       if (phase_[view.inputs[i]] != in_sample)
         std::fill_n(columns_.begin() + static_cast<std::ptrdiff_t>(i * width), width, once_.value(view.inputs[i]));
-    reduction_.prepare(seeds ? shared_.size() : sums_.size(), samples, 1);
+    reduction_.prepare(seeds ? shared_.size() : sums_.size(), samples, 1, 1);
     for (std::size_t first = 0; first < samples; first += width) {
       const std::size_t count = std::min(width, samples - first);
       for (std::size_t i = 0, item = 0; i < view.inputs.size(); ++i) {

@@ -55,6 +55,7 @@ FunctionStatistics FunctionPaths<Real>::statistics() const {
 
 template <class Real>
 void FunctionPaths<Real>::clear() {
+  const InUse in_use = use();
   paths_.clear();
   planted_ = true;
 }
@@ -62,8 +63,20 @@ void FunctionPaths<Real>::clear() {
 template <class Real>
 void FunctionPaths<Real>::prepare(std::size_t samples, Samples<const Real> inputs) {
   need("inputs", samples, inputs_, inputs);
+  const InUse in_use = use();
   if (!planted_) plant();
   if (samples != 0 && paths_.empty()) record(inputs, 0);
+}
+
+template <class Real>
+void FunctionPaths<Real>::run_code(std::span<const Var<Real>> inputs, std::vector<Var<Real>>& outputs) {
+  record_(inputs, outputs);
+  const TapeView<Real> tape = tape_.view();
+  if (tape.inputs.size() != inputs_ || !tape.parameters.empty())
+    throw Error(
+        ErrorCode::bad_argument,
+        "the code of this Function changed which inputs or parameters the tape of its arguments has, of which " +
+            std::to_string(inputs_) + " are its own; pass it what varies, and take numbers for what doesn't");
 }
 
 /// Calls the code at a sample, and keeps the path that it takes.
@@ -80,7 +93,7 @@ std::shared_ptr<typename FunctionPaths<Real>::Path> FunctionPaths<Real>::record(
   std::vector<Var<Real>> x, y;
   for (std::size_t i = 0; i < inputs_; ++i) x.push_back(input(tape_, *place(inputs, sample, i)));
   ++statistics_.recorded;
-  record_(x, y);
+  run_code(x, y);
   if (outputs_ != 0 && y.size() != outputs_)
     throw Error(ErrorCode::bad_size, "the code of this Function returns " + std::to_string(y.size()) +
                                          " outputs for sample " + std::to_string(sample) + ", and returned " +
@@ -179,6 +192,7 @@ void FunctionPaths<Real>::sort_out(const std::shared_ptr<Path>& path, std::span<
 template <class Real>
 void FunctionPaths<Real>::run(std::size_t samples, const In& in, const Out& out, const Call& call) {
   if (samples == 0) return;
+  const InUse in_use = use();
   statistics_.samples += samples;
   std::vector<Group> groups;
   const std::shared_ptr<Path> root = paths_.front();

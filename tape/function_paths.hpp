@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tape/in_use.hpp"
 #include "tape/worker_pool.hpp"
 #include "wengert/function.hpp"
 
@@ -66,6 +67,8 @@ class FunctionPaths {
     std::vector<std::size_t> samples;
   };
 
+  InUse use() { return InUse(running_, "this Function"); }
+  void run_code(std::span<const Var<Real>> inputs, std::vector<Var<Real>>& outputs);
   std::shared_ptr<Path> record(Samples<const Real> inputs, std::size_t sample);
   void make_room();
   void insert(Path& path);
@@ -84,6 +87,7 @@ class FunctionPaths {
   std::vector<Real> numbers_;  // of a group, one after another
   FunctionStatistics statistics_;
   std::uint64_t clock_ = 0, tree_ = 0;
+  bool running_ = false;
   bool planted_ = true;  // the tree is whole: planting it didn't fail for want of memory
 };
 

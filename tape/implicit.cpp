@@ -7,6 +7,7 @@
 
 #include "tape/lending.hpp"
 #include "tape/lu.hpp"
+#include "tape/show.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert {
@@ -85,6 +86,11 @@ void detail::check_system(std::size_t matrix, std::size_t right) {
 template <class Real>
 CustomOp<Real> make_solve(std::size_t n) {
   using Column = std::vector<Real>;
+  if (n == 0) throw Error(ErrorCode::bad_argument, "solve for no unknowns: give it one at least");
+  if (n >= 65535)
+    throw Error(
+        ErrorCode::bad_argument,
+        "solve for " + std::to_string(n) + " unknowns: its matrix alone is more than the 2^32 - 2 variables of a tape");
   CustomRule<Real> rule;
   rule.name = "solve";
   rule.inputs = n * n + n;
@@ -348,7 +354,7 @@ class RootSolver {
       constexpr std::size_t most = 4;
       std::string text;
       for (std::size_t i = first; i < end && i < first + most; ++i)
-        text += (i == first ? "" : ", ") + std::to_string(at(e, i));
+        text += (i == first ? "" : ", ") + shortest(static_cast<double>(at(e, i)));
       return "(" + text + (end - first > most ? ", ...)" : ")");
     };
     throw Error(ErrorCode::no_root, "Newton's method finds no root in " + std::to_string(options_.most_steps) +
@@ -373,6 +379,12 @@ template <class Real>
 CustomOp<Real> detail::root_op(std::size_t unknowns, std::size_t inputs, MakeFunction<Real> make,
                                const RootOptions& options) {
   if (unknowns == 0) throw Error(ErrorCode::bad_argument, "root without unknowns: give it a guess for one at least");
+  if (unknowns >= no_id || inputs >= no_id)
+    throw Error(ErrorCode::bad_argument, "root of " + std::to_string(unknowns) + " unknowns and " +
+                                             std::to_string(inputs) + " inputs: a tape has at most 2^32 - 2 variables");
+  if (!(options.tolerance >= 0))
+    throw Error(ErrorCode::bad_argument,
+                "root with a tolerance of " + shortest(options.tolerance) + ": it is 0, for the usual one, or more");
   using Solver = RootSolver<Real>;
   const auto all = std::make_shared<Lending<Solver>>(
       [unknowns, options, make = std::move(make)] { return Solver(unknowns, make(), options); });

@@ -82,23 +82,52 @@ void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& ta
 }
 
 template <class Real>
-typename Machine<Real>::Cut Machine<Real>::cut(std::size_t lanes, bool dual, std::size_t piece) const {
+typename Machine<Real>::Cut Machine<Real>::cut(const Pass<Real>& pass) const {
+  const std::size_t lanes = pass.samples * pass.seeds;
+  const bool dual = pass.numbers == Numbers::dual;
   Cut cut;
   cut.alone = lanes == 1 && !dual;
   cut.width = cut.alone ? 1 : width_for(lanes, dual);
-  cut.piece = piece == 0 ? cut.width : piece;
+  cut.piece = pass.sums == 0 ? cut.width : Reduction<Real>::group;
   cut.pieces = (lanes - 1) / cut.piece + 1;
   cut.workers = cut.pieces == 1 ? 1 : parallel_for_ ? workers_.size() : std::min(workers_.size(), cut.pieces);
   return cut;
 }
 
 template <class Real>
-std::size_t Machine<Real>::workspaces_with(const plan::Layout<Real>& layout, const Cut& cut, bool dual) const {
-  const std::size_t block =
-      Workspace<Real>::numbers(layout, cut.width, cut.alone ? 1 : vector_, dual, data_) * sizeof(Real);
-  std::size_t bytes = 0;
-  for (std::size_t w = 0; w < workers_.size(); ++w) bytes += std::max(workers_[w].bytes(), w < cut.workers ? block : 0);
-  return bytes;
+std::size_t Machine<Real>::splitting(const Pass<Real>& pass) const {
+  if (pass.samples == 0) return 0;
+  const Cut cut = this->cut(pass);
+  const bool one_block = std::min(pass.samples, cut.piece) <= cut.width;
+  return one_block || cut.width % Reduction<Real>::leaf == 0 ? 0 : cut.workers;
+}
+
+template <class Real>
+Reduction<Real>& Machine<Real>::begin_sums(const Pass<Real>& pass) {
+  if (pass.sums != 0)
+    reduction_.prepare(pass.sums, pass.samples, workers_.size(), splitting(pass), pass.numbers == Numbers::dual);
+  return reduction_;
+}
+
+template <class Real>
+std::size_t Machine<Real>::bytes_with(std::initializer_list<Pass<Real>> passes, bool dual) const {
+  std::size_t bytes = uniform_.bytes_in_use(dual), sums = reduction_.bytes();
+  for (const Pass<Real>& pass : passes)
+    if (pass.sums != 0)
+      sums = std::max(sums,
+                      reduction_.bytes_with(pass.sums, pass.samples, splitting(pass), pass.numbers == Numbers::dual));
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    WorkspaceSize size = workers_[w].size();
+    for (const Pass<Real>& pass : passes) {
+      if (pass.samples == 0 || pass.seeds == 0) continue;
+      const Cut cut = this->cut(pass);
+      if (w < cut.workers)
+        size = size.or_more(Workspace<Real>::size_for(pass.layout, cut.width, cut.alone ? 1 : vector_,
+                                                      pass.numbers == Numbers::dual, data_));
+    }
+    bytes += size.numbers() * sizeof(Real);
+  }
+  return bytes + sums;
 }
 
 template <class Real>
@@ -111,16 +140,6 @@ std::size_t Machine<Real>::native_bytes() const {
 }
 
 template <class Real>
-void Machine<Real>::stay_within_budget(const plan::Layout<Real>& layout, const Cut& cut, bool dual) {
-  const std::size_t bytes = workspaces_with(layout, cut, dual);
-  if (bytes > budget_)
-    throw Error(ErrorCode::out_of_memory, "a replay needs workspaces of " + std::to_string(bytes) +
-                                              " bytes, and its budget is " + std::to_string(budget_) +
-                                              " bytes; ask for fewer lanes or threads");
-  if (bytes + native_bytes() > budget_) give_up_native(bytes + native_bytes());
-}
-
-template <class Real>
 void Machine<Real>::give_up_native(std::size_t bytes) {
   over_budget_ = "with machine code the replay needs " + std::to_string(bytes) + " bytes, and its budget is " +
                  std::to_string(budget_) + " bytes";
@@ -129,16 +148,37 @@ void Machine<Real>::give_up_native(std::size_t bytes) {
 }
 
 template <class Real>
-void Machine<Real>::bad_chunk(unsigned worker, std::size_t end) const {
-  throw Error(ErrorCode::bad_argument, "parallel_for calls its body with chunk " + std::to_string(worker) + " up to " +
-                                           std::to_string(end) + ": chunks are below " +
-                                           std::to_string(workers_.size()) + ", and no part reaches past the count");
+void Machine<Real>::bad_chunk(unsigned worker, std::size_t begin, std::size_t end) const {
+  throw Error(ErrorCode::bad_argument, "parallel_for calls its body with chunk " + std::to_string(worker) + " from " +
+                                           std::to_string(begin) + " to " + std::to_string(end) +
+                                           ": chunks are below " + std::to_string(workers_.size()) +
+                                           ", and no part reaches past the count");
 }
 
 template <class Real>
-void Machine<Real>::begin(bool dual) {
+void Machine<Real>::bad_cover(std::size_t done, std::size_t count) const {
+  throw Error(ErrorCode::bad_argument, "parallel_for's parts come to " + std::to_string(done) + " where the count is " +
+                                           std::to_string(count) + ": they cover it, each once");
+}
+
+template <class Real>
+InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual) {
+  InUse in_use(running_, "this Replay");
+  for (const Pass<Real>& pass : passes)
+    if (pass.seeds > 1 && pass.samples > std::numeric_limits<std::ptrdiff_t>::max() / pass.seeds)
+      throw Error(ErrorCode::bad_size, std::to_string(pass.samples) + " samples with " + std::to_string(pass.seeds) +
+                                           " sweeps each are more than can be counted");
   departures_.clear();
+  if (has_budget()) {
+    needed_ = bytes_with(passes, dual);
+    if (needed_ > budget_)
+      throw Error(ErrorCode::out_of_memory, "a replay needs workspaces of " + std::to_string(needed_) +
+                                                " bytes, and its budget is " + std::to_string(budget_) +
+                                                " bytes; ask for fewer lanes or threads");
+    if (needed_ + native_bytes() > budget_) give_up_native(needed_ + native_bytes());
+  }
   uniform_.begin(dual);
+  return in_use;
 }
 
 template <class Real>
@@ -171,8 +211,8 @@ NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
       native.samples += samples;
       if (native.samples < native.worth_from) return nullptr;
     }
-    native.runner =
-        std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, point, budget_ - std::min(budget_, bytes()));
+    native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, point,
+                                                         budget_ - std::min(budget_, needed_ + native_bytes()));
   }
   if (!native.runner->why_not().empty()) return nullptr;
   if (point && gradient && !uniform_.any() && !has_budget()) whole_point_ = native.runner.get();
@@ -180,13 +220,11 @@ NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
 }
 
 template <class Real>
-bool Machine<Real>::has_room_for(const NativeRunner<Real>& runner, bool gradient, std::size_t samples,
-                                 std::size_t piece) {
+bool Machine<Real>::has_room_for(const NativeRunner<Real>& runner, const Pass<Real>& pass) {
   if (!has_budget()) return true;
   // The interpreter's workspaces have to be there too: it does the blocks that machine code leaves.
-  const Cut cut = this->cut(samples, false, piece);
-  const std::size_t needed = workspaces_with(gradient ? data_.gradient : data_.values, cut, false) + native_bytes() -
-                             runner.bytes() + runner.bytes_with(cut.workers, cut.width);
+  const Cut cut = this->cut(pass);
+  const std::size_t needed = needed_ + native_bytes() - runner.bytes() + runner.bytes_with(cut.workers, cut.width);
   if (needed <= budget_) return true;
   give_up_native(needed);
   return false;
@@ -212,7 +250,7 @@ std::string Machine<Real>::engine() const {
 
 template <class Real>
 std::size_t Machine<Real>::bytes() const {
-  std::size_t sum = native_bytes();
+  std::size_t sum = native_bytes() + uniform_.bytes() + reduction_.bytes();
   for (const Workspace<Real>& workspace : workers_) sum += workspace.bytes();
   return sum;
 }

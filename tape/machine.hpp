@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "kernels/dispatch.hpp"
 #include "tape/departures.hpp"
+#include "tape/in_use.hpp"
 #include "tape/native.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
@@ -23,6 +26,17 @@ namespace wengert {
 
 /// What a block computes with.
 enum class Numbers { plain, dual };
+
+/// One pass over the samples.
+template <class Real>
+struct Pass {
+  const plan::Layout<Real>& layout;
+  Numbers numbers = Numbers::plain;
+  std::size_t samples = 0;
+  std::size_t seeds = 1;  ///< lanes of each sample
+  /// Over the samples, not counting those of tangents; where there are any no block reaches across a group of the reduction.
+  std::size_t sums = 0;
+};
 
 template <class Real>
 class Machine {
@@ -38,9 +52,8 @@ class Machine {
   /// Machine code for values, or for values and adjoints, of a batch or a single sample; null where the interpreter is to
   /// do it.
   NativeRunner<Real>* native(bool gradient, std::size_t samples);
-  /// Whether that, for a batch that goes through each_block with that `piece`, stays within the budget. If not, there will be
-  /// no machine code from now on.
-  bool has_room_for(const NativeRunner<Real>& runner, bool gradient, std::size_t samples, std::size_t piece);
+  /// Whether that, for a pass of each_block, stays within the budget. If not, there will be no machine code from now on.
+  bool has_room_for(const NativeRunner<Real>& runner, const Pass<Real>& pass);
   /// Machine code for a sample, values and adjoints, once it is there, where nothing else has to run. Who has it tries it
   /// first, and `native` hasn't got it any more.
   NativeRunner<Real>* whole_point() const { return whole_point_; }
@@ -52,7 +65,7 @@ class Machine {
    public:
     LaneRange lanes;
     std::size_t worker;
-    bool last;  ///< of its piece: see each_block
+    bool last;  ///< of its group of the reduction
 
     const plan::ProgramData<Real>& data() const { return *data_; }
     LaneSlot<Real> slot(plan::Slot slot) const {
@@ -90,17 +103,18 @@ class Machine {
     bool ieee_;
   };
 
-  /// Calls body(Block&) for blocks that cover all lanes, on all threads. With a `piece`, no block reaches across a multiple of
-  /// that many lanes, and the blocks between two such come one after the other on one thread.
+  /// Calls body(Block&) for blocks that cover all lanes, on all threads. The blocks of a group of the reduction come one after the
+  /// other on one thread.
   template <class Body>
-  void each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples, std::size_t seeds,
-                  const Body& body, std::size_t piece = 0);
+  void each_block(const Pass<Real>& pass, const Body& body);
 
-  /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `finish`
-  /// throws other_path, unless departures are to be reported.
+  /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `begin` throws
+  /// out_of_memory if what the passes take isn't within the budget; `finish` other_path, unless departures are to be reported.
   /// `dual`: with tangents of the uniform side.
-  void begin(bool dual = false);
+  [[nodiscard]] InUse begin(std::initializer_list<Pass<Real>> passes, bool dual = false);
   void finish();
+  /// Makes the reduction ready for the sums of a pass.
+  Reduction<Real>& begin_sums(const Pass<Real>& pass);
   void forget_departures() { departures_.clear(); }
   std::span<const Departure> departures() const { return departures_.all(); }
 
@@ -125,16 +139,17 @@ class Machine {
     std::size_t width, piece, pieces, workers;
     bool alone;  ///< one lane, for which there is code of its own
   };
-  Cut cut(std::size_t lanes, bool dual, std::size_t piece) const;
+  Cut cut(const Pass<Real>& pass) const;
+  /// Workers whose blocks end within a leaf of the reduction that goes on in the next one.
+  std::size_t splitting(const Pass<Real>& pass) const;
   bool has_budget() const { return budget_ != std::numeric_limits<std::size_t>::max(); }
-  /// Bytes of the workspaces once a batch has gone through them.
-  std::size_t workspaces_with(const plan::Layout<Real>& layout, const Cut& cut, bool dual) const;
+  /// Bytes once the passes have been done, without machine code.
+  std::size_t bytes_with(std::initializer_list<Pass<Real>> passes, bool dual) const;
   std::size_t native_bytes() const;
-  /// Throws out_of_memory if a batch would take more than the budget, without machine code.
-  void stay_within_budget(const plan::Layout<Real>& layout, const Cut& cut, bool dual);
   /// From now on the interpreter does it.
   void give_up_native(std::size_t bytes);
-  [[noreturn]] void bad_chunk(unsigned worker, std::size_t end) const;
+  [[noreturn]] void bad_chunk(unsigned worker, std::size_t begin, std::size_t end) const;
+  [[noreturn]] void bad_cover(std::size_t done, std::size_t count) const;
 
   Program<Real> program_;
   const plan::ProgramData<Real>& data_;
@@ -148,6 +163,8 @@ class Machine {
   Reduction<Real> reduction_;
   bool report_departures_;
   std::size_t budget_;
+  std::size_t needed_ = 0;  // bytes for what is being done, without machine code, where there is a budget
+  bool running_ = false;
   Departures departures_;
   Engine engine_;
   /// Machine code of one kind: made when first wanted.
@@ -163,21 +180,20 @@ class Machine {
 
 template <class Real>
 template <class Body>
-void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers, std::size_t samples,
-                               std::size_t seeds, const Body& body, std::size_t piece) {
-  const std::size_t lanes = samples * seeds;
+void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
+  const std::size_t lanes = pass.samples * pass.seeds;
   if (lanes == 0) return;
-  const bool dual = numbers == Numbers::dual;
-  const Cut cut = this->cut(lanes, dual, piece);
+  const bool dual = pass.numbers == Numbers::dual;
+  const Cut cut = this->cut(pass);
   const bool alone = cut.alone;
 
   const auto evaluate = [&](std::size_t worker, std::size_t first, std::size_t count, bool last) {
     Workspace<Real>& workspace = workers_[worker];
     const std::size_t block_width = alone ? 1 : width_for(count, dual);
-    workspace.prepare(layout, block_width, alone ? 1 : vector_, dual, data_);
+    workspace.prepare(pass.layout, block_width, alone ? 1 : vector_, dual, data_);
     if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch());
     Block block;
-    block.lanes = {first, count, seeds};
+    block.lanes = {first, count, pass.seeds};
     block.worker = worker;
     block.last = last;
     block.data_ = &data_;
@@ -190,20 +206,22 @@ void Machine<Real>::each_block(const plan::Layout<Real>& layout, Numbers numbers
     block.ieee_ = data_.zero_rule == ZeroRule::ieee;
     body(block);
   };
+  std::atomic<std::size_t> done = 0;
   const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
-    if (worker >= workers_.size() || end > cut.pieces) bad_chunk(worker, end);
+    if (worker >= workers_.size() || begin > end || end > cut.pieces) bad_chunk(worker, begin, end);
     for (std::size_t k = begin; k < end; ++k)
       for (std::size_t first = k * cut.piece, stop = std::min(first + cut.piece, lanes); first < stop;
            first += cut.width) {
         const std::size_t count = std::min(cut.width, stop - first);
         evaluate(worker, first, count, first + count == stop);
       }
+    done += end - begin;
   };
-  if (has_budget()) stay_within_budget(layout, cut, dual);
   // By reference: a std::function of its own would be an allocation.
   if (cut.workers == 1) chunk(0, 0, cut.pieces);
   else if (parallel_for_) parallel_for_(cut.pieces, std::ref(chunk));
   else pool_->run(cut.pieces, std::ref(chunk));
+  if (done != cut.pieces) bad_cover(done, cut.pieces);
 }
 
 extern template class Machine<double>;

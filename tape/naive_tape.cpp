@@ -376,8 +376,38 @@ void NaiveTape<Real>::rewind(const Mark& mark) {
     guards_.truncate(mark.guards);
     return;
   }
+  if (!fits(mark))
+    fail(ErrorCode::bad_argument,
+         "the mark at " + std::to_string(mark.variables) +
+             " variables isn't of this tape as it is: it was rewound further back and recorded "
+             "on since, or the mark is another tape's");
   epochs_.rewind(mark.variables);
   truncate(mark);
+}
+
+/// Whether what a mark counts ends at one place: so that all that is left is about what is left.
+template <class Real>
+bool NaiveTape<Real>::fits(const Mark& mark) const {
+  const auto ends = [&](const detail::Array<Id>& ids, std::size_t count) {
+    return (count == 0 || ids[count - 1] < mark.variables) && (count == ids.size() || ids[count] >= mark.variables);
+  };
+  const TapeView<Real> tape = view();
+  if (mark.ops != 0) {
+    const OpRecord& last = ops_[mark.ops - 1];
+    if (last.out >= mark.variables || outputs_of(tape, last) > mark.variables - last.out) return false;
+  }
+  if (mark.ops != ops_.size() && ops_[mark.ops].out < mark.variables) return false;
+  // Lists follow one another, so the next one begins where those that are left end.
+  std::size_t operands = operands_.size();
+  for (std::size_t k = mark.ops; k < ops_.size(); ++k)
+    if (arity_of(ops_[k].op) == 0) {
+      operands = ops_[k].a;
+      break;
+    }
+  return operands == mark.operands && ends(inputs_, mark.inputs) && ends(constants_, mark.constants) &&
+         ends(parameters_, mark.parameters) &&
+         std::all_of(guards_.begin(), guards_.begin() + mark.guards,
+                     [&](const Guard& guard) { return guard.condition < mark.variables; });
 }
 
 template <class Real>

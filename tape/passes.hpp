@@ -69,16 +69,18 @@ void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<R
 
 inline std::size_t same_item(std::size_t, std::size_t k) { return k; }
 
+/// Values of all samples, and sums over them; with their tangents.
+template <class Real>
+Pass<Real> values_pass(const plan::ProgramData<Real>& data, std::size_t samples, Numbers numbers = Numbers::plain) {
+  return {data.values, numbers, samples, 1, data.uniform.sums.size()};
+}
+
 /// The sums over the samples of one pass, where there are any.
 template <class Real>
 class SumsOfBlocks {
  public:
-  SumsOfBlocks(Machine<Real>& machine, std::size_t quantities, std::size_t samples, Numbers numbers = Numbers::plain)
-      : reduction_(machine.reduction()), quantities_(quantities) {
-    if (quantities_ != 0) reduction_.prepare(quantities, samples, machine.threads(), numbers == Numbers::dual);
-  }
-  /// For Machine::each_block.
-  std::size_t piece() const { return quantities_ != 0 ? Reduction<Real>::group : 0; }
+  SumsOfBlocks(Machine<Real>& machine, const Pass<Real>& pass)
+      : reduction_(machine.begin_sums(pass)), quantities_(pass.sums) {}
 
   using Block = typename Machine<Real>::Block;
   /// Calls run(where the code of the block is to put its shares).

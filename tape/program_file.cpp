@@ -435,7 +435,9 @@ template <class Real>
 void Program<Real>::save(const std::string& path) const {
   const std::string bytes = file_of(data());
   try {
-    TemporaryFile file(path);
+    if (is_special(path)) return write_special(path, bytes);
+    TemporaryFile file(std::filesystem::is_symlink(path) ? std::filesystem::canonical(path)
+                                                         : std::filesystem::path(path));
     file.write(bytes);
     file.finish();
     file.become();

@@ -8,20 +8,41 @@
 namespace wengert {
 
 template <class Real>
-void Reduction<Real>::prepare(std::size_t quantities, std::size_t samples, std::size_t workers, bool dual) {
+void Reduction<Real>::prepare(std::size_t quantities, std::size_t samples, std::size_t workers, std::size_t split,
+                              bool dual) {
   dual_ = dual;
-  quantities_ = quantities *= dual ? 2 : 1;
-  group_count_ = (samples + group - 1) / group;
+  quantities_ = dual ? 2 * quantities : quantities;
+  group_count_ = samples == 0 ? 0 : groups_of(samples);
+  // What doesn't fit goes first, so that there never is more than what is asked for.
+  const auto make_room = [](std::vector<Real>& numbers, std::size_t count) {
+    if (count > numbers.capacity()) std::vector<Real>().swap(numbers);
+    numbers.reserve(count);
+  };
   try {
-    // -0, the zero of addition, so that a sum of one sample is that sample.
-    groups_.assign(std::max<std::size_t>(group_count_, 1) * quantities, group_count_ == 0 ? Real(0) : Real(-0.0));
+    make_room(groups_, groups_of(samples) * quantities_);
     open_.resize(workers);
     filled_.assign(workers, 0);
+    for (std::size_t w = 0; w < split; ++w) {
+      make_room(open_[w], quantities_ * leaf);
+      open_[w].resize(quantities_ * leaf);
+    }
+    // -0, the zero of addition, so that a sum of one sample is that sample.
+    groups_.assign(groups_of(samples) * quantities_, group_count_ == 0 ? Real(0) : Real(-0.0));
   } catch (const std::exception&) {
     throw Error(ErrorCode::out_of_memory,
-                std::to_string(quantities) + " sums over " + std::to_string(samples) + " samples need " +
-                    std::to_string(group_count_ * quantities * sizeof(Real)) + " bytes, which can't be had");
+                std::to_string(quantities_) + " sums over " + std::to_string(samples) + " samples need " +
+                    std::to_string(bytes_with(quantities, samples, split, dual)) + " bytes, which can't be had");
   }
+}
+
+template <class Real>
+std::size_t Reduction<Real>::bytes_with(std::size_t quantities, std::size_t samples, std::size_t split,
+                                        bool dual) const {
+  const std::size_t each = dual ? 2 * quantities : quantities;
+  std::size_t numbers = std::max(groups_.capacity(), groups_of(samples) * each);
+  for (std::size_t w = 0; w < std::max(open_.size(), split); ++w)
+    numbers += std::max(w < open_.size() ? open_[w].capacity() : 0, w < split ? each * leaf : 0);
+  return numbers * sizeof(Real);
 }
 
 template <class Real>
@@ -36,7 +57,6 @@ typename Reduction<Real>::Block Reduction<Real>::begin(std::size_t worker, const
   block.values_ = dual_ ? quantities_ / 2 : quantities_;
   // Leaves that begin and end in the block are summed where they are.
   const bool keeps = block.filled_ != 0 || (lanes.count % leaf != 0 && !last);
-  if (keeps) open_[worker].resize(quantities_ * leaf);
   block.open_ = keeps ? open_[worker].data() : nullptr;
   return block;
 }

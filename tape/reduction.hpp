@@ -17,8 +17,12 @@ class Reduction {
 
   explicit Reduction(Real (*sum_of_leaf)(const Real*)) : sum_of_leaf_(sum_of_leaf) {}
 
-  /// For `quantities` sums over `samples`, by `workers` threads. `dual`: and as many of their tangents, after them.
-  void prepare(std::size_t quantities, std::size_t samples, std::size_t workers, bool dual = false);
+  /// For `quantities` sums over `samples`, by `workers` threads. `split`: how many of these, the first ones, get blocks that end
+  /// within a leaf that goes on in the next. `dual`: and as many of their tangents, after them.
+  void prepare(std::size_t quantities, std::size_t samples, std::size_t workers, std::size_t split, bool dual = false);
+  /// Bytes that there are after that.
+  std::size_t bytes_with(std::size_t quantities, std::size_t samples, std::size_t split, bool dual) const;
+  std::size_t bytes() const { return bytes_with(0, 0, 0, false); }
 
   /// A block on its way into the sums of its group.
   class Block {
@@ -65,6 +69,8 @@ class Reduction {
   std::span<const Real> finish();
 
  private:
+  static std::size_t groups_of(std::size_t samples) { return samples == 0 ? 1 : (samples - 1) / group + 1; }
+
   Real (*sum_of_leaf_)(const Real*);
   std::size_t quantities_ = 0, group_count_ = 0;
   bool dual_ = false;

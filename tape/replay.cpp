@@ -7,6 +7,15 @@
 #include "tape/passes.hpp"
 
 namespace wengert {
+namespace {
+
+/// Values and adjoints of all samples, and sums over them.
+template <class Real>
+Pass<Real> gradient_pass(const plan::ProgramData<Real>& data, std::size_t samples) {
+  return {data.gradient, Numbers::plain, samples, 1, data.uniform.sums.size() + data.uniform.totals.size()};
+}
+
+}  // namespace
 
 template <class Real>
 Replay<Real>::Replay(Program<Real> program, const ReplayOptions& options)
@@ -21,8 +30,9 @@ Replay<Real>::~Replay() = default;
 template <class Real>
 void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
   need("inputs", samples, program().inputs(), inputs);
+  own_places("values", samples, program().outputs(), values);
   UniformSide<Real>& uniform = machine_->uniform();
-  machine_->begin();
+  const InUse in_use = machine_->begin({values_pass(machine_->data(), samples)});
   const std::span<const Real> sums = forward_pass(samples, inputs, values);
   if (uniform.any()) uniform.values_after(sums, {});
   machine_->finish();
@@ -30,17 +40,17 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
 
 /// Machine code ready for a batch, or null. Or all is done: a batch of one sample, its sums too.
 template <class Real>
-NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece,
+NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass,
                                                bool& done) {
   NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
   if (!native) return nullptr;
   const Workspace<Real>* const uniform = machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr;
   const bool point = batch.samples == 1;
   if (!point) native->begin(batch, machine_->threads(), uniform);
-  if (!machine_->has_room_for(*native, gradient, batch.samples, piece)) return nullptr;
+  if (!machine_->has_room_for(*native, pass)) return nullptr;
   if (!point) return native;
   done = native->run_point(batch, uniform);
-  if (done && piece != 0)
+  if (done && pass.sums != 0)
     machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return native->lanes_of(0, q); });
   return nullptr;
 }
@@ -51,10 +61,10 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
                                                  Samples<Real> values) {
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
-  SumsOfBlocks<Real> sums(*machine_, machine_->data().uniform.sums.size(), samples);
-  const std::size_t piece = sums.piece();
+  const Pass<Real> pass = values_pass(machine_->data(), samples);
+  SumsOfBlocks<Real> sums(*machine_, pass);
   bool all_done = false;
-  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}}, piece, all_done);
+  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}}, pass, all_done);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);
@@ -62,7 +72,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
     sums.collect(block, [&](auto* taken) { block.values(taken); });
     store_outputs<Real>(block, layout, values);
   };
-  if (!all_done) machine_->each_block(layout, Numbers::plain, samples, 1, body, piece);
+  if (!all_done) machine_->each_block(pass, body);
   return sums.finish().values;
 }
 
@@ -90,14 +100,17 @@ void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
                                          std::to_string(program().uniform_outputs()) + " uniform outputs");
   need("inputs", samples, program().inputs(), inputs);
-  machine_->begin();
+  own_places("values", samples, program().outputs(), values);
+  own_places("gradients", samples, program().differentiated(), gradients);
+  const plan::ProgramData<Real>& data = machine_->data();
+  // Where the sums' adjoints depend on what follows from the sums, these have to be known first.
+  const bool first = uniform.any() && !data.uniform.linear;
+  const Pass<Real> pass = gradient_pass(data, samples);
+  const InUse in_use = machine_->begin({first ? values_pass(data, samples) : pass, pass});
   if (!uniform.any()) {
     backward_pass(samples, inputs, weights, values, gradients);
     return machine_->finish();
   }
-  // Where the sums' adjoints depend on what follows from the sums, these have to be known first.
-  const plan::ProgramData<Real>& data = machine_->data();
-  const bool first = !data.uniform.linear;
   if (first) {
     uniform.values_after(forward_pass(samples, inputs, {}), {});
     machine_->forget_departures();  // the second pass finds them again
@@ -117,10 +130,10 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
                                                   Samples<Real> gradients) {
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
-  SumsOfBlocks<Real> sums(*machine_, data.uniform.sums.size() + data.uniform.totals.size(), samples);
-  const std::size_t piece = sums.piece();
+  const Pass<Real> pass = gradient_pass(data, samples);
+  SumsOfBlocks<Real> sums(*machine_, pass);
   bool all_done = false;
-  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients}, piece, all_done);
+  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients}, pass, all_done);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);
@@ -134,7 +147,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
     });
     store_gradients<Real>(block, gradients, same_item);
   };
-  if (!all_done) machine_->each_block(data.gradient, Numbers::plain, samples, 1, body, piece);
+  if (!all_done) machine_->each_block(pass, body);
   return sums.finish().values;
 }
 

@@ -77,7 +77,9 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
   need("inputs", samples, program().inputs(), inputs);
   if (!uniform) need("directions", samples, program().differentiated(), directions);
   need("tangents", samples, program().outputs(), tangents);
-  machine_->begin(uniform);
+  own_places("values", samples, program().outputs(), values);
+  own_places("tangents", samples, program().outputs(), tangents);
+  const InUse in_use = machine_->begin({values_pass(machine_->data(), samples, Numbers::dual)}, uniform);
   tangent_pass(samples, inputs, along(directions), values, tangents);
   machine_->finish();
 }
@@ -89,19 +91,16 @@ void Replay<Real>::tangent_pass(std::size_t samples, Samples<const Real> inputs,
                                 Samples<Real> values, Samples<Real> tangents) {
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
-  SumsOfBlocks<Real> sums(*machine_, machine_->data().uniform.sums.size(), samples, Numbers::dual);
-  machine_->each_block(
-      layout, Numbers::dual, samples, 1,
-      [&](const Block& block) {
-        load_duals<Real>(block, layout, inputs,
-                         [&](std::size_t k, LaneSlot<Real> slot) { tangent(block.lanes, k, slot); });
-        sums.collect(block, [&](auto* taken) { block.values(taken); });
-        store_outputs<Real>(block, layout, values);
-        if (!tangents.data) return;
-        for (std::size_t k = 0; k < layout.outputs.size(); ++k)
-          store_derivative(block.tangent(layout.outputs[k]), block.lanes, tangents, [&](std::size_t) { return k; });
-      },
-      sums.piece());
+  const Pass<Real> pass = values_pass(machine_->data(), samples, Numbers::dual);
+  SumsOfBlocks<Real> sums(*machine_, pass);
+  machine_->each_block(pass, [&](const Block& block) {
+    load_duals<Real>(block, layout, inputs, [&](std::size_t k, LaneSlot<Real> slot) { tangent(block.lanes, k, slot); });
+    sums.collect(block, [&](auto* taken) { block.values(taken); });
+    store_outputs<Real>(block, layout, values);
+    if (!tangents.data) return;
+    for (std::size_t k = 0; k < layout.outputs.size(); ++k)
+      store_derivative(block.tangent(layout.outputs[k]), block.lanes, tangents, [&](std::size_t) { return k; });
+  });
   const auto [all, of_tangents] = sums.finish();
   machine_->uniform().values_after(all, of_tangents);
 }
@@ -112,10 +111,12 @@ void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inp
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
   need("inputs", samples, program().inputs(), inputs);
-  machine_->begin();
+  own_places("values", samples, program().outputs(), values);
   using Block = typename Machine<Real>::Block;
   const plan::Layout<Real>& layout = machine_->data().values;
-  machine_->each_block(layout, Numbers::dual, samples, seeds, [&](const Block& block) {
+  const Pass<Real> pass{layout, Numbers::dual, samples, seeds};
+  const InUse in_use = machine_->begin({pass});
+  machine_->each_block(pass, [&](const Block& block) {
     load_duals<Real>(block, layout, inputs,
                      [&](std::size_t k, LaneSlot<Real> slot) { load_seed(block.lanes, colour ? colour[k] : k, slot); });
     block.values();
@@ -133,12 +134,14 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
                                     Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour,
                                     const Item& item) {
   need("inputs", samples, program().inputs(), inputs);
-  machine_->begin();
+  own_places("values", samples, program().outputs(), values);
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
   const bool side_by_side = samples < machine_->lanes() / 2;
-  machine_->each_block(data.gradient, Numbers::plain, samples, side_by_side ? seeds : 1, [&](const Block& block) {
+  const Pass<Real> pass{data.gradient, Numbers::plain, samples, side_by_side ? seeds : 1};
+  const InUse in_use = machine_->begin({pass});
+  machine_->each_block(pass, [&](const Block& block) {
     load_inputs<Real>(block, data.gradient, inputs);
     block.forward();
     store_outputs<Real>(block, data.gradient, values);
@@ -169,6 +172,7 @@ void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Sam
   const std::size_t rows = program().outputs(), columns = program().differentiated();
   const bool may_go_forward = machine_->data().call_without_jvp.empty();
   need("jacobians", samples, rows * columns, jacobians);
+  own_places("jacobians", samples, rows * columns, jacobians);
   if (columns == 0) values_if_wanted(samples, inputs, values);
   else if (columns < rows && may_go_forward)
     forward_jacobian(samples, inputs, values, jacobians, columns, nullptr, DenseItems{columns, true});
@@ -183,7 +187,8 @@ void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inpu
     jacobian_ = std::make_unique<Compressed>(
         compress_jacobian(program().jacobian_sparsity(), machine_->data().call_without_jvp.empty()));
   const Compressed& plan = *jacobian_;
-  if (!nonzeros.data) need("nonzeros", samples, plan.nonzeros(), nonzeros);
+  need("nonzeros", samples, plan.nonzeros, nonzeros);
+  own_places("nonzeros", samples, plan.nonzeros, nonzeros);
   const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
   if (plan.seeds == 0) values_if_wanted(samples, inputs, values);
   else if (plan.seeds_are_columns)
@@ -198,40 +203,39 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
                                 Samples<Real> products, const Tangent& tangent, const Item& item, bool with_uniform,
                                 std::span<const Real> uniform_weights) {
   need("inputs", samples, program().inputs(), inputs);
+  own_places("values", samples, program().outputs(), values);
+  own_places("gradients", samples, program().differentiated(), gradients);
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   UniformSide<Real>& uniform = machine_->uniform();
   const bool first = with_uniform && !data.uniform.linear;
-  machine_->begin(with_uniform);
+  const std::size_t terms = data.uniform.sums.size(), totals = with_uniform ? data.uniform.totals.size() : 0;
+  const Pass<Real> pass{data.gradient, Numbers::dual, samples, seeds, terms + totals};
+  const InUse in_use = machine_->begin({first ? values_pass(data, samples, Numbers::dual) : pass, pass}, with_uniform);
   if (first) {  // as in vjp
     tangent_pass(samples, inputs, tangent, {}, {});
     machine_->forget_departures();
   }
   if (with_uniform) uniform.adjoints_before(uniform_weights);
-  const std::size_t terms = data.uniform.sums.size(), totals = with_uniform ? data.uniform.totals.size() : 0;
-  SumsOfBlocks<Real> sums(*machine_, terms + totals, samples, Numbers::dual);
-  machine_->each_block(
-      data.gradient, Numbers::dual, samples, seeds,
-      [&](const Block& block) {
-        load_duals<Real>(block, data.gradient, inputs,
-                         [&](std::size_t k, LaneSlot<Real> slot) { tangent(block.lanes, k, slot); });
-        sums.collect(block, [&](auto* taken) {
-          block.forward(taken);
-          store_outputs<Real>(block, data.gradient, values);
-          load_weights<Real>(block, data.seeds, weights);
-          for (const plan::Slot seed : data.seeds)
-            if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
-          load_sum_adjoints<Real>(block, uniform);
-          block.backward(taken);
-        });
-        store_gradients<Real>(block, gradients,
-                              [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
-        if (!products.data) return;
-        for (std::size_t k = 0; k < data.gradients.size(); ++k)
-          store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
-                           [&](std::size_t seed) { return item(seed, k); });
-      },
-      sums.piece());
+  SumsOfBlocks<Real> sums(*machine_, pass);
+  machine_->each_block(pass, [&](const Block& block) {
+    load_duals<Real>(block, data.gradient, inputs,
+                     [&](std::size_t k, LaneSlot<Real> slot) { tangent(block.lanes, k, slot); });
+    sums.collect(block, [&](auto* taken) {
+      block.forward(taken);
+      store_outputs<Real>(block, data.gradient, values);
+      load_weights<Real>(block, data.seeds, weights);
+      for (const plan::Slot seed : data.seeds)
+        if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
+      load_sum_adjoints<Real>(block, uniform);
+      block.backward(taken);
+    });
+    store_gradients<Real>(block, gradients, [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+    if (!products.data) return;
+    for (std::size_t k = 0; k < data.gradients.size(); ++k)
+      store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
+                       [&](std::size_t seed) { return item(seed, k); });
+  });
   if (with_uniform) {
     const auto [all, tangents] = sums.finish();
     if (!first) uniform.values_after(all.first(terms), tangents.first(terms));
@@ -260,6 +264,7 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
     need("directions", samples, program().differentiated(), directions);
     need("products", samples, program().differentiated(), products);
   }
+  own_places("products", samples, program().differentiated(), products);
   second_order(samples, 1, inputs, weights, values, gradients, products, along(directions), same_item,
                has_uniform_tangents(), uniform_weights);
 }
@@ -272,6 +277,7 @@ void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samp
   check_weights(program(), "hessian", weights);
   const std::size_t n = program().differentiated();
   need("hessians", samples, n * n, hessians);
+  own_places("hessians", samples, n * n, hessians);
   if (n == 0) return vjp(samples, inputs, weights, values, gradients);
   second_order(
       samples, n, inputs, weights, values, gradients, hessians,
@@ -287,7 +293,8 @@ void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> input
   check_weights(program(), "sparse_hessian", weights);
   if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
   const Compressed& plan = *hessian_;
-  if (!nonzeros.data) need("nonzeros", samples, plan.nonzeros(), nonzeros);
+  need("nonzeros", samples, plan.nonzeros, nonzeros);
+  own_places("nonzeros", samples, plan.nonzeros, nonzeros);
   if (plan.seeds == 0) return vjp(samples, inputs, weights, values, gradients);
   second_order(
       samples, plan.seeds, inputs, weights, values, gradients, nonzeros,
@@ -357,7 +364,7 @@ void Replay<Real>::parameter_jacobian(std::size_t samples, Samples<const Real> i
     for (std::size_t k = 0; k < columns; ++k) {
       direction.along(k);
       need("inputs", samples, program().inputs(), inputs);
-      machine_->begin(true);
+      const InUse in_use = machine_->begin({values_pass(data, samples, Numbers::dual)}, true);
       tangent_pass(samples, inputs, along(Samples<const Real>()), {}, {});
       machine_->finish();
       for (std::size_t row = 0; row < rows; ++row) jacobian[row * columns + k] = uniform_tangents()[row];

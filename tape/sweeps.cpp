@@ -1,5 +1,7 @@
 // A tape's own sweeps, one evaluation at a time: forward, and backward from one seed or several.
 #include <algorithm>
+#include <functional>
+#include <string>
 
 #include "kernels/dispatch.hpp"
 #include "tape/calls.hpp"
@@ -11,14 +13,30 @@
 namespace wengert {
 namespace {
 
+/// Whether a tape has what it had: code of a custom op may not change that.
+template <class Real>
+class Unchanged {
+ public:
+  explicit Unchanged(const NaiveTape<Real>& tape)
+      : tape_(tape), epoch_(tape.epoch()), size_(tape.size()), ops_(tape.view().ops.size()) {}
+  explicit operator bool() const {
+    return tape_.epoch() == epoch_ && tape_.size() == size_ && tape_.view().ops.size() == ops_;
+  }
+
+ private:
+  const NaiveTape<Real>& tape_;
+  std::uint32_t epoch_;
+  std::size_t size_, ops_;
+};
+
 /// Numbers of a tape that are as they were where a custom op throws half way.
 template <class Real>
 struct Restored {
-  explicit Restored(detail::Array<Real>& of) : numbers(of) {}
+  Restored(const NaiveTape<Real>& tape, detail::Array<Real>& of) : numbers(of), unchanged(tape) {}
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
   ~Restored() {
-    if (!taken) return;
+    if (!taken || !unchanged) return;
     numbers.truncate(copy.size());
     std::copy(copy.begin(), copy.end(), numbers.begin());
   }
@@ -31,8 +49,19 @@ struct Restored {
 
   detail::Array<Real>& numbers;
   detail::Array<Real> copy;
+  Unchanged<Real> unchanged;
   bool taken = false;
 };
+
+/// To be called after code of a custom op: a sweep doesn't go on with a tape that isn't what it was.
+template <class Real>
+std::function<void()> watch(const NaiveTape<Real>& tape, const char* sweep) {
+  return [sweep, unchanged = Unchanged<Real>(tape)] {
+    if (!unchanged)
+      throw Error(ErrorCode::bad_argument,
+                  std::string("code of a custom op changed the tape whose ") + sweep + " called it");
+  };
+}
 
 }  // namespace
 
@@ -52,9 +81,10 @@ void NaiveTape<Real>::forward() {
 template <class Real>
 void NaiveTape<Real>::forward_with_calls() {
   std::vector<Real> room = call_room();
-  Restored<Real> before(values_);
+  Restored<Real> before(*this, values_);
   make_room(before.copy, values_.size());
   before.take();
+  const std::function<void()> look = watch(*this, "forward");
   each_stretch(
       std::span<const Call<Real>>(calls_), ops_.size(),
       [&](std::size_t first, std::size_t end) {
@@ -62,11 +92,13 @@ void NaiveTape<Real>::forward_with_calls() {
                            1, false, nullptr});
       },
       [&](const Call<Real>& call) {
-        const OpRecord& record = ops_[call.op];
-        const Id* const operands = operands_.data() + record.a;
+        // Copies: code of the op may make room, which moves the arrays, or forget the op.
+        const OpRecord record = ops_[call.op];
+        const std::shared_ptr<const CustomRule<Real>> rule = call.rule;
+        const auto operand = [&](std::size_t i) { return operands_[record.a + i]; };
         const auto one = [&](Id id) { return LaneSlot<Real>{values_.data() + id, 1, 1, 1}; };
-        RunningCall<Real>(*call.rule, 1, room.data())
-            .values([&](std::size_t i) { return one(operands[i]); },
+        RunningCall<Real>(*rule, 1, room.data(), &look)
+            .values([&](std::size_t i) { return one(operand(i)); },
                     [&](std::size_t j) { return one(record.out + static_cast<Id>(j)); });
       });
   before.keep_new();
@@ -88,7 +120,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   if (adjoints_.size() < values_.size()) reserve(values_.size(), 0);
   std::vector<std::uint8_t> visit;
   std::vector<Real> room, contributions;  // of calls
-  Restored<Real> before(adjoints_);
+  Restored<Real> before(*this, adjoints_);
   if (!calls_.empty()) {
     room = call_room(), contributions = call_room();
     make_room(before.copy, adjoints_.size());
@@ -117,6 +149,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
 template <class Real>
 void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
                                           std::span<Real> contributions) {
+  const std::function<void()> look = watch(*this, "backward");
   each_stretch_back(
       std::span<const Call<Real>>(calls_), count,
       [&](std::size_t first, std::size_t end) {
@@ -125,17 +158,19 @@ void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const st
       },
       [&](const Call<Real>& call) {
         if (visits && !visits[call.op]) return;
-        const OpRecord& record = ops_[call.op];
-        const Id* const operands = operands_.data() + record.a;
+        // Copies: code of the op may make room, which moves the arrays, or forget the op.
+        const OpRecord record = ops_[call.op];
+        const std::shared_ptr<const CustomRule<Real>> rule = call.rule;
+        const auto operand = [&](std::size_t i) { return operands_[record.a + i]; };
         const auto one = [](auto& array, Id id) { return LaneSlot<Real>{array.data() + id, 1, 1, 1}; };
         const auto result = [&](std::size_t j) { return record.out + static_cast<Id>(j); };
-        RunningCall<Real>(*call.rule, 1, room)
+        RunningCall<Real>(*rule, 1, room, &look)
             .adjoint(
-                ieee, [&](std::size_t i) { return one(values_, operands[i]); },
+                ieee, [&](std::size_t i) { return one(values_, operand(i)); },
                 [&](std::size_t j) { return one(values_, result(j)); },
                 [&](std::size_t j) { return one(adjoints_, result(j)); },
                 [&](std::size_t i) { return one(contributions, static_cast<Id>(i)); });
-        for (std::size_t i = 0; i < record.b; ++i) adjoints_[operands[i]] += contributions[i];
+        for (std::size_t i = 0; i < record.b; ++i) adjoints_[operand(i)] += contributions[i];
       });
 }
 

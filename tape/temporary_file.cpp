@@ -31,6 +31,24 @@ void write_all(int descriptor, std::string_view bytes) {
   }
 }
 
+bool is_special(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+void write_special(const std::filesystem::path& path, std::string_view bytes) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) fail();
+  try {
+    write_all(descriptor, bytes);
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+  if (close(descriptor) != 0) fail();
+}
+
 TemporaryFile::TemporaryFile(const std::filesystem::path& target) : target_(target), path_(name_beside(target)) {
   descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail();

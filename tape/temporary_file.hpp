@@ -9,6 +9,11 @@ namespace wengert {
 /// Writes to a descriptor to the end. Throws std::system_error.
 void write_all(int descriptor, std::string_view bytes);
 
+/// Whether a name is taken by something that is no file: a pipe, a device, a folder. That isn't to be replaced.
+bool is_special(const std::filesystem::path& path);
+/// Writes to such a thing. Throws std::system_error.
+void write_special(const std::filesystem::path& path, std::string_view bytes);
+
 /// A file of this process beside the one that it will replace, gone with this object unless it was renamed.
 /// Throws std::system_error.
 class TemporaryFile {

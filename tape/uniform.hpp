@@ -29,6 +29,14 @@ class UniformSide {
   /// Counts calls of `begin`.
   std::uint64_t batch() const { return batch_; }
   const Workspace<Real>& workspace() const { return workspace_; }
+  std::size_t bytes() const { return workspace_.bytes(); }
+  /// Once `begin` has been called.
+  std::size_t bytes_in_use(bool dual) const {
+    if (!any()) return 0;
+    const std::size_t lanes = dual ? vector_ : 1;
+    const WorkspaceSize size = Workspace<Real>::size_for(part_.layout, lanes, lanes, dual, data_);
+    return size.or_more(workspace_.size()).numbers() * sizeof(Real);
+  }
 
   /// Takes the sums over the samples, after them those of tangents, and computes what follows from them.
   void values_after(std::span<const Real> sums, std::span<const Real> tangents);

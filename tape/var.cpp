@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/dispatch.hpp"
+#include "tape/show.hpp"
 
 namespace wengert::detail {
 namespace {
@@ -33,7 +34,7 @@ std::vector<float> values(Op op, std::span<const float> operands) { return outpu
 
 std::int64_t integer(double x) {
   if (!(x >= -0x1p63 && x < 0x1p63))
-    throw Error(ErrorCode::bad_argument, "to_integer of " + std::to_string(x) + ", which is no 64-bit integer");
+    throw Error(ErrorCode::bad_argument, "to_integer of " + shortest(x) + ", which is no 64-bit integer");
   return static_cast<std::int64_t>(x);
 }
 

@@ -12,6 +12,8 @@ namespace wengert {
 template <class Real>
 void AlignedArray<Real>::reserve(std::size_t count) {
   if (count <= size_) return;
+  data_.reset();  // first, so that there never is more than what is asked for
+  size_ = 0;
   void* memory = nullptr;
   if (count <= std::size_t(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(Real))
     memory = ::operator new(count * sizeof(Real), std::align_val_t(64), std::nothrow);
@@ -84,9 +86,10 @@ void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t lane
   const std::size_t width = dual ? 2 * lanes : lanes;
   if (layout_ == &layout && width_ == width && dual_ == dual) return;
   layout_ = nullptr;
-  slots_.reserve(layout.slots * width);
-  scratch_.reserve(program.longest_list * 2 * vector);
-  call_room_.reserve(program.call_room * lanes);
+  const WorkspaceSize size = size_for(layout, lanes, vector, dual, program);
+  slots_.reserve(size.slots);
+  scratch_.reserve(size.scratch);
+  call_room_.reserve(size.call_room);
   width_ = width;
   vector_ = vector;
   dual_ = dual;

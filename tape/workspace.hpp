@@ -1,6 +1,7 @@
 // The memory of one block, and code bound to the functions of an instruction set and to custom ops.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,8 +20,10 @@ namespace wengert {
 template <class Real>
 class AlignedArray {
  public:
+  /// What was there is lost where it grows.
   void reserve(std::size_t count);
   Real* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(Real); }
 
  private:
@@ -31,6 +34,17 @@ class AlignedArray {
   std::size_t size_ = 0;
 };
 
+/// How many numbers a workspace has room for, array by array.
+struct WorkspaceSize {
+  std::size_t slots = 0, scratch = 0, call_room = 0;
+
+  std::size_t numbers() const { return slots + scratch + call_room; }
+  /// What there is once there is room for either.
+  WorkspaceSize or_more(const WorkspaceSize& other) const {
+    return {std::max(slots, other.slots), std::max(scratch, other.scratch), std::max(call_room, other.call_room)};
+  }
+};
+
 /// The slots of one block. Each thread has its own.
 template <class Real>
 class Workspace {
@@ -38,10 +52,10 @@ class Workspace {
   /// Makes room for `layout` at `lanes` lanes, with its constants in place. Does nothing if that is how it is already.
   void prepare(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
                const plan::ProgramData<Real>& program);
-  /// Numbers that `prepare` makes room for.
-  static std::size_t numbers(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
-                             const plan::ProgramData<Real>& program) {
-    return layout.slots * (dual ? 2 * lanes : lanes) + program.longest_list * 2 * vector + program.call_room * lanes;
+  /// What `prepare` makes room for.
+  static WorkspaceSize size_for(const plan::Layout<Real>& layout, std::size_t lanes, std::size_t vector, bool dual,
+                                const plan::ProgramData<Real>& program) {
+    return {layout.slots * (dual ? 2 * lanes : lanes), program.longest_list * 2 * vector, program.call_room * lanes};
   }
   /// Puts uniform values in place, once per `batch`.
   void import_from(const Workspace& uniform, std::uint64_t batch);
@@ -58,7 +72,8 @@ class Workspace {
   }
   Real* call_room() const { return call_room_.data(); }
   kernels::Frame<Real> frame(bool ieee) const { return {slots_.data(), width_, scratch_.data(), ieee}; }
-  std::size_t bytes() const { return slots_.bytes() + scratch_.bytes() + call_room_.bytes(); }
+  WorkspaceSize size() const { return {slots_.size(), scratch_.size(), call_room_.size()}; }
+  std::size_t bytes() const { return size().numbers() * sizeof(Real); }
 
  private:
   AlignedArray<Real> slots_, scratch_, call_room_;

@@ -40,7 +40,7 @@ template <class Real, class Code>
 MakeFunction<Real> function_maker(std::size_t inputs, Code code, ZeroRule zero_rule) {
   struct Shared {
     Code code;
-    std::mutex mutex;
+    std::recursive_mutex mutex;  // the code may come to its own op
     explicit Shared(Code from) : code(std::move(from)) {}
   };
   return [inputs, zero_rule, shared = std::make_shared<Shared>(std::move(code))] {

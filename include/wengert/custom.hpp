@@ -75,7 +75,7 @@ struct CustomRule {
 template <class Real>
 class WENGERT_API CustomOp {
  public:
-  /// Throws bad_argument where the rule has no name, inputs, outputs, `values` or `vjp`.
+  /// Throws bad_argument where the rule has no name, inputs, outputs, `values` or `vjp`, or more numbers than a tape can have.
   explicit CustomOp(CustomRule<Real> rule);
 
   /// What it is made of.

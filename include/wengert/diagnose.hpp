@@ -102,7 +102,7 @@ struct GradientCheck {
 /// double for float programs too. They agree where |gradient - difference| <= 10 error + tolerance * the larger of the two + the
 /// smallest normal number; tolerance 0 is 1e-6 for double, 1e-4 for float. At a kink differences see the slope of neither side, or of both.
 /// Parameters are those when compiled. Takes 24 evaluations per sample and input. Throws unsupported where the program has
-/// sums over samples or uniform outputs, out_of_memory.
+/// sums over samples or uniform outputs, bad_argument (tolerance), out_of_memory.
 template <class Real>
 WENGERT_API GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
                                          Samples<const std::type_identity_t<Real>> inputs, double tolerance = 0);

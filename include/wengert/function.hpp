@@ -58,7 +58,7 @@ class FunctionPaths;
 ///
 /// The code may do what depends on comparisons of Vars, `decide` and `to_integer` (wengert/var.hpp): if, loops, early return,
 /// sorting, pivoting, recursion. Otherwise it must be a function of its inputs: what it does may not depend on `value(x)`, on
-/// random numbers or on what it did before. It is called seldom, in no particular order, on the calling thread.
+/// random numbers or on what it did before, and it records no inputs or parameters of its own. It is called seldom, in no particular order, on the calling thread.
 ///
 /// Results may not overlap what is read. An exception from the code goes to the caller; results are then unspecified, and the
 /// Function is as usable as before. One thread at a time per Function.

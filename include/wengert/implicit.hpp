@@ -41,7 +41,8 @@ WENGERT_API CustomOp<Real> root_op(std::size_t unknowns, std::size_t inputs, Mak
 WENGERT_API void check_system(std::size_t matrix, std::size_t right);
 }  // namespace detail
 
-/// The op that solves A x = b: n * n operands of A, row by row, then n of b; n outputs. See `solve`. Throws bad_argument (n = 0).
+/// The op that solves A x = b: n * n operands of A, row by row, then n of b; n outputs. See `solve`. Throws bad_argument (n = 0, or
+/// more than a tape can have).
 template <class Real>
 WENGERT_API CustomOp<Real> make_solve(std::size_t n);
 
@@ -77,8 +78,8 @@ CustomOp<Real> make_root(std::size_t unknowns, std::size_t inputs, Equations equ
 /// one sweep of F (Griewank & Walther, Evaluating Derivatives, SIAM 2008, section 15.1). They are those of the exact root, at the one
 /// that was found; the guess, numbers or Vars, has none. NaN or infinite where the root is a multiple one.
 ///
-/// Each call makes an op; make_root makes one to be applied more than once. Throws no_root (RootOptions), bad_size where
-/// there are more or fewer equations than unknowns, and what the equations throw.
+/// Each call makes an op; make_root makes one to be applied more than once. Throws no_root (RootOptions), bad_argument (a tolerance
+/// below 0), bad_size where there are more or fewer equations than unknowns, and what the equations throw.
 template <class Equations, std::ranges::input_range Guess, detail::VarRange Inputs>
   requires std::convertible_to<std::ranges::range_reference_t<const Guess&>, Var<detail::RangeReal<Inputs>>> &&
            std::invocable<Equations&, std::span<const Var<detail::RangeReal<Inputs>>>>

@@ -114,7 +114,7 @@ class WENGERT_API Program {
   SparsityPattern hessian_sparsity() const;
 
   /// Writes it down, to be read by `load_program` on any machine (wengert/serialize.hpp). The file appears under its name
-  /// as a whole or not at all. Throws bad_file where it can't be written.
+  /// as a whole or not at all; what is there and is no file (a pipe, a device) is written to. Throws bad_file where it can't be written.
   void save(const std::string& path) const;
   void save(std::ostream& stream) const;  ///< likewise, at the end of what is there
 

@@ -41,9 +41,10 @@ struct ReplayOptions {
   /// first call of values, gradient or vjp: one for single samples, another for more; "auto": that, once there were enough
   /// samples to pay for it. Where native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
-  /// Bytes that the workspaces of its blocks and its machine code may take (bytes()). What would take more is refused before it
-  /// is allocated, with out_of_memory and the number of bytes: fewer lanes or threads take less. Where there is room for the
-  /// workspaces but not for machine code with its own, the interpreter does it.
+  /// Bytes that it may work in (bytes()): the workspaces of its blocks, that of what is computed once per batch, sums over samples
+  /// on their way, and machine code. What would take more is refused before it is allocated, with out_of_memory and the number
+  /// of bytes: fewer lanes or threads take less. Where there is room for the workspaces but not for machine code with its own,
+  /// the interpreter does it. Not counted: what `departures` lists, and the patterns of sparse matrices.
   std::size_t budget = std::numeric_limits<std::size_t>::max();
 };
 
@@ -61,6 +62,8 @@ template <class Real>
 class NativeRunner;
 template <class Real>
 struct NativeBatch;
+template <class Real>
+struct Pass;
 struct Compressed;
 
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
@@ -73,8 +76,8 @@ struct Compressed;
 /// those of all others are as always (not so where samples are summed: wengert/program.hpp).
 ///
 /// One thread at a time per Replay; any number of them share a Program. In a process that is forked off, its threads are not
-/// there: it does all on the one that calls. Results may not overlap what is read, nor each other. The first call with a kind
-/// of result allocates the workspace; later ones allocate nothing.
+/// there: it does all on the one that calls. Results may not overlap what is read, nor each other (within a table: bad_argument). The
+/// first call with a kind of result allocates the workspace; later ones allocate nothing.
 template <class Real>
 class WENGERT_API Replay {
  public:
@@ -164,7 +167,7 @@ class WENGERT_API Replay {
   std::string engine() const;
   unsigned threads() const;   ///< at most so many
   std::size_t lanes() const;  ///< samples in a block of a large batch
-  /// Bytes of the workspace so far.
+  /// Bytes that it works in so far.
   std::size_t bytes() const;
 
  private:
@@ -185,7 +188,7 @@ class WENGERT_API Replay {
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
-  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, std::size_t piece, bool& done);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass, bool& done);
   bool has_uniform_tangents() const;
   void refuse_sums(const char* what) const;
   void refuse_second(const char* what) const;

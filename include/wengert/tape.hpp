@@ -251,7 +251,8 @@ class WENGERT_API NaiveTape {
   std::string label(Id id) const;
 
   Mark mark() const;  ///< here, to rewind to
-  /// Forgets what was recorded after `mark`. Throws bad_argument if the tape is shorter than the mark.
+  /// Forgets what was recorded after `mark`. Throws bad_argument if the mark isn't of this tape as it is: the tape is shorter, or
+  /// was rewound further back since.
   void rewind(const Mark& mark);
   /// Makes room, so that recording up to that size doesn't allocate.
   void reserve(std::size_t variables, std::size_t ops, std::size_t operands = 0);
@@ -351,6 +352,7 @@ class WENGERT_API NaiveTape {
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
+  bool fits(const Mark& mark) const;
   void truncate(const Mark& mark) noexcept;
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
   void make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands);

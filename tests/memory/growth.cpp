@@ -33,6 +33,14 @@ Program<double> summed() {
   const Id p = tape.parameter(2), x = tape.input(1);
   return compile(tape, tape.square(tape.sum_samples(tape.sin(tape.mul(p, x)))));
 }
+/// Of many sums and parameters, and a long list in what is computed once per batch.
+Program<double> many_sums() {
+  NaiveTape<double> tape;
+  std::vector<Id> sums;
+  const Id x = tape.input(1);
+  for (int k = 0; k < 300; ++k) sums.push_back(tape.sum_samples(tape.sin(tape.mul(tape.parameter(k), x))));
+  return compile(tape, tape.prod(sums));
+}
 Program<double> plain() {
   NaiveTape<double> tape;
   const Id x = tape.input(1), y = tape.input(2);
@@ -204,6 +212,66 @@ BOOST_AUTO_TEST_CASE(of_a_replay) {
     little.gradient(3, rows(x.data(), 2), {}, rows(g.data(), 2));  // a small block fits
     BOOST_TEST(g[0] == expected[0]);
   }
+}
+
+// What a replay says that it works in, and refuses, is what it allocates: workspaces, what is computed once per batch, sums on
+// their way; nothing twice while something grows.
+BOOST_AUTO_TEST_CASE(of_all_that_a_replay_works_in) {
+  constexpr std::size_t most = 10'000, small_change = 2048;
+  const std::vector<double> x(2 * most, 0.5);
+  std::vector<double> y(most), g(2 * most), h(4 * most);
+  using Act = void (*)(Replay<double>&, std::size_t, const double*, double*, double*, double*);
+  const Act gradient = [](Replay<double>& replay, std::size_t samples, const double* in, double* out, double* slopes,
+                          double*) {
+    const std::size_t n = replay.program().inputs();
+    replay.gradient(samples, rows(in, n), rows(out, 1), rows(slopes, n));
+  };
+  const Act values = [](Replay<double>& replay, std::size_t samples, const double* in, double* out, double*, double*) {
+    replay.values(samples, rows(in, replay.program().inputs()), rows(out, 1));
+  };
+  const Act hessian = [](Replay<double>& replay, std::size_t samples, const double* in, double* out, double*,
+                         double* curves) {
+    const std::size_t parameters = replay.program().differentiated_parameters();
+    if (parameters == 0) return replay.hessian(samples, rows(in, 2), rows(out, 1), {}, rows(curves, 4));
+    replay.set_parameter_directions({in, parameters});
+    replay.hvp(samples, rows(in, 1), {}, {}, {}, {});
+  };
+  for (const Program<double>& program : {plain(), summed(), many_sums()})
+    for (const unsigned threads : {1u, 3u})
+      for (const std::size_t lanes : {8, 40, 64})
+        for (const Act act : {gradient, values, hessian}) {
+          const auto run = [&](Replay<double>& replay, std::size_t samples) {
+            act(replay, samples, x.data(), y.data(), g.data(), h.data());
+          };
+          ReplayOptions options;
+          options.isa = "scalar";
+          options.threads = threads;
+          options.lanes = lanes;
+          const std::string what = std::to_string(program.statistics().recorded_ops) + " ops, " +
+                                   std::to_string(threads) + " threads, " + std::to_string(lanes) + " lanes";
+          Replay<double> unlimited(program, options);
+          watch();
+          run(unlimited, most);
+          const std::size_t bytes = unlimited.bytes();
+          BOOST_TEST(watched().peak <= bytes + small_change, what << ": " << watched().peak << " of " << bytes);
+          BOOST_TEST(watched().peak >= bytes, what << ": " << watched().peak << " of " << bytes);
+
+          options.budget = bytes;
+          Replay<double> enough(program, options);
+          run(enough, 3);
+          const std::size_t before = enough.bytes();
+          watch();
+          run(enough, most);
+          BOOST_TEST(watched().peak <= bytes - before + small_change, what << ", from 3 samples to all");
+          BOOST_TEST(enough.bytes() <= bytes);
+
+          options.budget = bytes - 1;
+          Replay<double> little(program, options);
+          watch();
+          BOOST_CHECK_EXCEPTION(run(little, most), Error, out_of_memory(std::to_string(bytes) + " bytes"));
+          BOOST_TEST(watched().peak <= small_change, what);
+          BOOST_TEST(little.bytes() == 0u);
+        }
 }
 
 BOOST_AUTO_TEST_CASE(of_a_replay_with_machine_code, *needs(Isa::avx2)) {

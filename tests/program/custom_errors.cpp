@@ -3,6 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <stdexcept>
@@ -163,6 +166,52 @@ BOOST_AUTO_TEST_CASE(what_its_code_throws, *uses_threads()) {
     replay.gradient(n, rows(x.data(), 2), rows(again.data(), 1), rows(g.data(), 2));
     BOOST_TEST(y == again, boost::test_tools::per_element());
     BOOST_TEST(g[0] == x[0] / y[0]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(code_that_changes_the_tape) {
+  NaiveTape<double> tape;
+  const std::function<void()> acts[] = {[&] { tape.input(1); },
+                                        [&] { tape.exp(0); },
+                                        [&] { tape.clear(); },
+                                        [&] { tape.rewind({}); },
+                                        [&] { tape = NaiveTape<double>(); },
+                                        [&] { tape.guard(0); },
+                                        [&] { tape.reserve(5000, 5000); }};
+  const std::size_t harmless = 5;  // from this one on
+  for (std::size_t k = 0; k < std::size(acts); ++k) {
+    int when = 0;
+    CustomRule<double> rule = product_rule<double>();
+    rule.values = [&, inner = rule.values](std::size_t n, Samples<const double> x, Samples<double> y) {
+      if (when == 1) acts[k]();
+      inner(n, x, y);
+    };
+    rule.vjp = [&, inner = rule.vjp](std::size_t n, Samples<const double> x, Samples<const double> y,
+                                     Samples<const double> w, Samples<double> g) {
+      if (when == 2) acts[k]();
+      inner(n, x, y, w, g);
+    };
+    const CustomOp<double> product(rule);
+    for (const int at : {1, 2}) {
+      when = 0;
+      tape = NaiveTape<double>();
+      const Var<double> a = input(tape, 3.0), b = input(tape, 4.0), f = exp(product(a, b)[0] * 0.125) * a;
+      tape.set_input(a.id(), 2);
+      when = at;
+      const auto sweep = [&] {
+        if (at == 1) tape.forward();
+        else tape.backward(f.id());
+      };
+      if (k >= harmless) {
+        sweep();
+        BOOST_TEST(tape.value(f.id()) == (at == 1 ? std::exp(1.0) * 2 : std::exp(1.5) * 3),
+                   1e-12 % boost::test_tools::tolerance());
+      } else {
+        BOOST_CHECK_EXCEPTION(sweep(), Error, says(ErrorCode::bad_argument, "changed the tape"));
+      }
+      when = 0;
+      tape.forward();
+    }
   }
 }
 

@@ -81,6 +81,9 @@ BOOST_AUTO_TEST_CASE(drivers) {
   refuses("inputs", [&] { loop.values(1, 3, nothing, to); });
   refuses("inputs", [&] { loop.vjp(1, 3, nothing, at, to, to); });
   refuses("weights", [&] { loop.vjp(1, 3, at, nothing, to, to); });
+  refuses("gradients", [&] { loop.vjp(1, 3, at, at, to, {}); });
+  refuses("inputs", [&] { check_custom(make_solve<double>(1), 1, nothing); });
+  BOOST_TEST(check_custom(make_solve<double>(1), 0, nothing).passed());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

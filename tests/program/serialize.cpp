@@ -1,8 +1,11 @@
 // Saved programs: loaded ones have the same bits, and a file that isn't right is an error that says so.
 #include "wengert/serialize.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <ctime>
 #include <filesystem>
@@ -356,6 +359,29 @@ BOOST_AUTO_TEST_CASE(files_and_streams) {
   BOOST_TEST(folder.entries() == 2u);  // and no temporary file
   std::ofstream closed;
   BOOST_CHECK_EXCEPTION(program.save(closed), Error, bad_file("the stream doesn't take"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_file_is_not_replaced) {
+  const Folder folder;
+  const Program<double> program = small_program();
+  const std::string bytes = saved(program), pipe = folder / "pipe", link = folder / "link";
+  BOOST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  BOOST_REQUIRE(reader >= 0);
+  program.save(pipe);
+  std::string read(bytes.size() + 1, ' ');
+  read.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(reader, read.data(), read.size()), 0)));
+  close(reader);
+  BOOST_TEST((read == bytes));
+  BOOST_TEST(fs::is_fifo(pipe));
+  if (fs::exists("/dev/full")) BOOST_CHECK_EXCEPTION(program.save("/dev/full"), Error, bad_file("No space left"));
+
+  std::ofstream(folder / "file") << "what was there before";
+  fs::create_symlink(folder / "file", link);
+  program.save(link);
+  BOOST_TEST(fs::is_symlink(link));
+  BOOST_TEST((saved(load_program<double>(folder / "file")) == bytes));
+  BOOST_TEST(folder.entries() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/random.hpp"
 #include "wengert/tape.hpp"
 
 using namespace wengert;
@@ -111,6 +112,55 @@ BOOST_AUTO_TEST_CASE(rewind_forgets_and_repeats) {
   }
   tape.backward(y);
   BOOST_TEST(tape.grad(x) == 4);
+}
+
+// A mark of what has been rewound and recorded over, or of another tape: refused, or by chance one of this tape; never half of an
+// op, an operand list or a guard.
+BOOST_AUTO_TEST_CASE(marks_of_another_time) {
+  std::size_t refused = 0, rewound = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    test::Random random(seed);
+    NaiveTape<double> tapes[2];
+    std::vector<Mark> marks;
+    for (int k = 0; k < 60; ++k) {
+      NaiveTape<double>& tape = tapes[random.below(2)];
+      const auto any = [&] { return static_cast<Id>(random.below(tape.size())); };
+      if (tape.size() == 0 || random.chance(0.1)) tape.input(1);
+      switch (random.below(7)) {
+        case 0: tape.constant(2); break;
+        case 1: tape.parameter(3); break;
+        case 2: tape.softmax(std::vector<Id>(random.below(4) + 1, any())); break;
+        case 3: tape.sum(std::vector<Id>(random.below(4) + 1, any())); break;
+        case 4: tape.guard(any()); break;
+        case 5: tape.guard(tape.lt(any(), any())); break;
+        default: tape.mul(any(), any());
+      }
+      if (random.chance(0.3)) marks.push_back(tape.mark());
+      if (marks.empty() || !random.chance(0.3)) continue;
+      try {
+        tape.rewind(random.of(marks));
+        ++rewound;
+      } catch (const Error& error) {
+        BOOST_REQUIRE(with(ErrorCode::bad_argument)(error));
+        ++refused;
+      }
+      const TapeView<double> view = tape.view();
+      Id from = 0;
+      for (const OpRecord& op : view.ops) {
+        const bool list = info(op.op).arity == 0;
+        const std::uint32_t n = list ? op.b : 1;
+        BOOST_TEST_REQUIRE(op.out >= from);
+        from = op.out + (list ? info(op.op).outputs(n) : 1);
+        if (list) BOOST_TEST_REQUIRE(op.a + op.b <= view.operands.size());
+      }
+      BOOST_TEST_REQUIRE(from <= view.values.size());
+      for (const auto& ids : {view.inputs, view.constants, view.parameters})
+        for (const Id id : ids) BOOST_TEST_REQUIRE(id < view.values.size());
+      for (const Guard& guard : view.guards) BOOST_TEST_REQUIRE(guard.condition < view.values.size());
+    }
+  }
+  BOOST_TEST(refused > 100u);
+  BOOST_TEST(rewound > 100u);
 }
 
 BOOST_AUTO_TEST_CASE(clear_keeps_the_memory) {

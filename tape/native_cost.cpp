@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "codegen/record.hpp"
@@ -12,90 +13,147 @@
 namespace wengert::plan {
 namespace {
 
-/// ns on an AMD EPYC (Zen 4), fitted to the ladder's workloads: good to a third or so.
+/// ns on an AMD EPYC (Zen 4), fitted to the ladder's workloads and to chains of single ops: good to a third or so.
 struct Rates {
-  double instruction,    // of the interpreter: loads, stores and dispatch, a sample's share (f64)
-      operation,         // of the interpreter, likewise
-      native_operation;  // of machine code, likewise
-  // The longest code, in operations, and the longest for two vectors side by side. Code for AVX2 is half as long again, and
-  // runs twice as often.
-  std::size_t most, most_of_two_vectors;
+  // A sample's share (f64). What the interpreter loads, stores and dispatches goes on beside the operations of an instruction.
+  double instruction, operation, native_operation;
+  double wait;  // until the result of an operation is there
+  // In operations: the longest code, the longest for two vectors side by side, and the longest of that kind that the caches
+  // have at once. Code for AVX2 runs twice as often.
+  std::size_t most, most_of_two_vectors, in_caches;
 };
-constexpr Rates rates_avx512{0.18, 0.035, 0.035, 1'600'000, 200'000}, rates_avx2{0.09, 0.063, 0.052, 600'000, 50'000};
-constexpr double instruction_alone = 2.4,  // of a single evaluation by the interpreter
-    operation_alone = 0.5,                 // likewise
-    native_operation_alone = 0.25,         // by machine code
-    to_make = 30,                          // an operation of code
-    to_begin = 50000;                      // any code: pages, tables
-/// Until the result is there: of an addition or the like, a division, an elementary function.
-constexpr double wait_for_operation = 1.2, wait_for_division = 4, wait_for_function = 18;
-constexpr double from_memory = 1.15;       // time of code that doesn't stay in the caches
-constexpr double ahead = 300;              // operations that a core looks ahead
-constexpr double worth_mentioning = 0.97;  // of the interpreter's time
+constexpr Rates rates_avx512{0.235, 0.029, 0.028, 1.6, 1'600'000, 200'000, 200'000},
+    rates_avx2{0.2, 0.043, 0.0355, 1.4, 800'000, 75'000, 40'000};
+constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
+    call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
+    instruction_alone = 1.4,                 // of a single evaluation by the interpreter
+    operation_alone = 0.25,                  // of either
+    to_make = 30,                            // an operation of code
+    to_begin = 50000;                        // any code: pages, tables
+constexpr double wait_for_division = 4;      // until the result is there
+constexpr double in_operations = 8;          // what a division or a root takes
+constexpr double from_memory = 1.15;         // time of code that doesn't stay in the caches
+constexpr double ahead = 300;                // operations that a core looks ahead
+constexpr double worth_mentioning = 0.95;    // of the interpreter's time
 
 const Rates& rates_of(Isa isa) { return isa == Isa::avx512 ? rates_avx512 : rates_avx2; }
 
-/// Additions, products and the like are one operation, two for each derivative; divisions and roots take the time of eight. An
-/// elementary function has about thirty. Where a slope is had from the result, or from nothing, it is cheap.
-std::size_t operations_of(const Instruction& instruction) {
-  const Op op = instruction.kind.op;
-  if (op == Op::sum_samples) return 1;
-  const OpInfo& row = info(op);
-  const std::size_t n = row.arity != 0 ? 1 : instruction.operands();
-  const std::size_t cheap = op == Op::div || op == Op::sqrt ? 8 : row.ulp <= 0.5 ? 1 : 0;
-  if (!instruction.kind.adjoint) return n * (cheap != 0 ? cheap : 30);
-  if (cheap != 0) return instruction.writes.size() * (cheap + (row.arity != 0));
-  const unsigned reads = row.arity != 0 ? kernels::used(op, instruction.kind.active) : unsigned(row.uses[0]);
-  return n * ((reads & ~uses::Y & ~uses::T) != 0 ? 30 : 4);
-}
-
-/// From the operand that is there last to the result. What an adjoint is multiplied by is there before it.
-double wait_of(const Instruction& instruction) {
-  if (instruction.kind.adjoint) return 2 * wait_for_operation;
-  const Op op = instruction.kind.op;
-  const double each = op == Op::div || op == Op::sqrt ? wait_for_division
-                      : info(op).ulp <= 0.5           ? wait_for_operation
-                                                      : wait_for_function;
-  return info(op).arity != 0 ? each : each + wait_for_operation * instruction.operands();
-}
-
-struct Work {
-  std::size_t operations = 0;
-  double wait = 0;  ///< ns of the longest chain of instructions of which each needs the one before
+/// What an instruction takes, or an operand of an n-ary op's.
+struct Cost {
+  double operations = 0, time = 0;  ///< in vectors; the time in that of an addition
+  double wait = 0;                  ///< ns from the operand that is there last, or from the adjoint, to the result
 };
 
-Work work_in(const Code& code, std::size_t slots) {
-  Work work;
+/// What the instructions of each kind take: they are recorded, as for code.
+template <class Real>
+class Costs {
+ public:
+  explicit Costs(Isa isa)
+      : wait_(rates_of(isa).wait), graph_({native_target(isa), false, 1}, sizeof(Real)), known_(kernels::kind_count) {}
+
+  bool complete() const { return graph_.complete(); }
+  const Cost& of(std::uint16_t kind) {
+    static constexpr Cost one{1, 1, 0};
+    if (!in_catalogue(kind)) return one;
+    std::optional<Cost>& cost = known_[kind];
+    if (!cost) cost = recorded(kernels::catalogue[kind]);
+    return *cost;
+  }
+
+ private:
+  using Value = codegen::Value;
+
+  Cost recorded(const kernels::Kind& kind) {
+    const OpInfo& row = info(kind.op);
+    std::uint32_t n = static_cast<std::uint32_t>(row.arity);
+    if (n == 0)  // of an n-ary op some that it takes
+      for (n = 4; row.outputs(n) == 0;) n = n == 4 ? 1 : n + 1;
+    const std::uint32_t m = row.outputs(n);
+    const auto inputs = [&](std::size_t count) {
+      std::vector<Value> values(count);
+      for (Value& value : values) value = graph_.input(inputs_++, 0);
+      return values;
+    };
+    const std::vector<Value> x = inputs(3 + n), y = inputs(m);
+    const Value first_adjoint = static_cast<Value>(graph_.nodes().size());
+    const std::vector<Value> g = inputs(m);
+    const Value first = static_cast<Value>(graph_.nodes().size());
+    std::vector<Value> results(3 + n + m);
+    const codegen::Operands operands{n, x.data(), y.data(), g.data(), false};
+    if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
+    else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
+    Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);
+    if (row.arity == 0) cost.operations /= n, cost.time /= n;
+    return cost;
+  }
+
+  /// Of those from `first` on. What they wait for: the nodes between `last` and `first`.
+  Cost of_nodes(Value first, Value last) const {
+    const auto& nodes = graph_.nodes();
+    std::vector<double> ready(nodes.size() - last, -1);  // -1: before the others
+    std::fill_n(ready.begin(), first - last, 0);
+    Cost cost;
+    for (Value v = first; v < nodes.size(); ++v) {
+      const codegen::Node& node = nodes[v];
+      if (codegen::at_hand(node.what)) continue;
+      const bool division = node.what == codegen::Do::div || node.what == codegen::Do::sqrt;
+      cost.operations += 1;
+      cost.time += division ? in_operations : 1;
+      double& at = ready[v - last];
+      const Value operands[] = {node.a, node.b, node.c};
+      for (int k = 0; k < codegen::operand_count(node.what); ++k)
+        if (operands[k] >= last) at = std::max(at, ready[operands[k] - last]);
+      if (at < 0) continue;
+      at += division ? wait_for_division : wait_;
+      if (!codegen::has_effect(node.what)) cost.wait = std::max(cost.wait, at);
+    }
+    return cost;
+  }
+
+  const double wait_;
+  codegen::Graph graph_;
+  std::uint32_t inputs_ = 0;
+  std::vector<std::optional<Cost>> known_;
+};
+
+/// Of a program. `wait`: of the longest chain of instructions of which each needs the one before.
+struct Work {
+  double operations = 0, time = 0, wait = 0;
+  double interpreter = 0;  ///< ns, a sample's share (f64)
+  std::size_t instructions = 0;
+};
+
+template <class Real>
+void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& costs, const Rates& rates) {
   std::vector<float> ready(slots, 0);  // when what is in each slot is there
+  double wait = 0;
+  std::size_t run = 0, done = 0;
   each_instruction(code, [&](const Instruction& i) {
-    work.operations += operations_of(i);
+    for (; done == code.runs[run].count; done = 0) ++run;
+    ++done;
     const bool fixed = info(i.kind.op).arity != 0;
+    const Cost& cost = costs.of(code.runs[run].kind);
+    const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size()),
+                 time = times * cost.time + additions;
+    work.operations += times * cost.operations + additions;
+    work.time += time;
+    work.interpreter += std::max(rates.instruction, rates.operation * time);
+    ++work.instructions;
     double last = 0;
     for (const Slot slot : i.kind.adjoint ? i.adjoints() : i.reads) last = std::max(last, double(ready[slot]));
-    last += wait_of(i);
+    last += cost.wait;
     auto source = i.sources().begin();
     unsigned active = i.kind.active;
     for (const Slot slot : i.writes) {
       double at = last;
       if (i.kind.adjoint && !(fixed && (i.kind.assign >> std::countr_zero(active) & 1)))
-        at = std::max(at, ready[*source++] + wait_for_operation);
+        at = std::max(last, double(ready[*source++])) + rates.wait;
       active &= active - 1;
       ready[slot] = static_cast<float>(at);
-      work.wait = std::max(work.wait, at);
+      wait = std::max(wait, at);
     }
   });
-  return work;
-}
-
-/// Whether the op's value can be recorded at all. (What n-ary ones do can.)
-template <class Real>
-bool has_form(Op op) {
-  if (info(op).arity == 0) return true;
-  codegen::Graph graph(codegen::Shape{}, sizeof(Real));
-  const codegen::Value x[3] = {graph.input(0, 0), graph.input(1, 0), graph.input(2, 0)};
-  codegen::Value y = codegen::no_value;
-  codegen::record_value<Real>(graph, op, {static_cast<std::uint32_t>(info(op).arity), x, nullptr, nullptr, false}, &y);
-  return graph.complete();
+  work.wait += wait;
 }
 
 std::size_t samples_until(double saved, double spent) {
@@ -113,38 +171,33 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
     return cost;
   }
   const Code* const codes[] = {gradient ? &data.forward : &data.values_code, gradient ? &data.backward : nullptr};
-  double instructions = 0, wait = 0;
-  for (const Code* code : codes) {
-    if (!code) continue;
-    const Work work = work_in(*code, (gradient ? data.gradient : data.values).slots);
-    cost.operations += work.operations;
-    wait += work.wait;
-    instructions += static_cast<double>(code->instructions);
-  }
-  std::uint64_t seen[4] = {};
-  for (const Run& run : codes[0]->runs) {
-    if (!in_catalogue(run.kind)) continue;
-    const auto op = static_cast<unsigned>(kernels::catalogue[run.kind].op);
-    if (seen[op / 64] >> op % 64 & 1) continue;
-    seen[op / 64] |= std::uint64_t(1) << op % 64;
-    cost.no_form = cost.no_form || !has_form<Real>(static_cast<Op>(op));
-  }
+  Costs<Real> costs(isa);
+  Work work;
+  for (const Code* code : codes)
+    if (code) add_work(work, *code, (gradient ? data.gradient : data.values).slots, costs, rates);
+  cost.no_form = !costs.complete();
+  cost.operations = static_cast<std::size_t>(work.operations);
   cost.too_long = cost.operations > rates.most;
   cost.two_vectors = cost.operations <= rates.most_of_two_vectors;
-  const double operations = static_cast<double>(cost.operations), share = sizeof(Real) / 8.0;
-  cost.interpreter = share * (rates.instruction * instructions + rates.operation * operations);
-  cost.native = share * rates.native_operation * operations * (cost.two_vectors ? 1 : from_memory);
-  // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile.
+  const double share = sizeof(Real) / 8.0;
+  const double instructions = static_cast<double>(work.instructions);
+  cost.interpreter = share * work.interpreter;
+  cost.native = share * (native_instruction * instructions + rates.native_operation * work.time) *
+                (cost.operations <= rates.in_caches ? 1 : from_memory);
+  // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
+  // that takes about as long as all the operations do, neither quite hides the other.
   const codegen::Shape shape{native_target(isa), false, cost.two_vectors ? 2u : 1u};
-  const double rounds = 1 + ahead / std::fmax(shape.vectors * operations, 1);
-  cost.native = std::fmax(cost.native, wait / rounds / static_cast<double>(shape.samples(sizeof(Real))));
-  cost.interpreter_alone = instruction_alone * instructions + operation_alone * operations;
-  cost.native_alone = native_operation_alone * operations;
+  const double rounds = 1 + ahead / std::fmax(shape.vectors * work.operations, 1),
+               waiting = work.wait / rounds / static_cast<double>(shape.samples(sizeof(Real)));
+  cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4), 0.25);
+  cost.native_alone = operation_alone * work.time;
+  cost.interpreter_alone = call_alone + instruction_alone * instructions + cost.native_alone;
   if (cost.too_long || cost.no_form) return cost;
   if (cost.native <= worth_mentioning * cost.interpreter)
-    cost.worth_from =
-        samples_until(cost.interpreter - cost.native, to_begin + to_make * operations * (cost.two_vectors ? 2 : 1));
-  cost.worth_from_alone = samples_until(cost.interpreter_alone - cost.native_alone, to_begin + to_make * operations);
+    cost.worth_from = samples_until(cost.interpreter - cost.native,
+                                    to_begin + to_make * work.operations * (cost.two_vectors ? 2 : 1));
+  cost.worth_from_alone =
+      samples_until(cost.interpreter_alone - cost.native_alone, to_begin + to_make * work.operations);
   return cost;
 }
 

@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused) {
                         says(ErrorCode::mixed_tapes, ""));
   BOOST_CHECK_EXCEPTION(
       checkpoint([](std::span<const Var<double>>) { return Var<double>(1); }, std::span<const Var<double>>()), Error,
-      says(ErrorCode::bad_argument, "without inputs"));
+      says(ErrorCode::bad_argument, "no inputs"));
   BOOST_CHECK_EXCEPTION(checkpoint([](std::span<const Var<double>>) { return std::vector<Var<double>>(); }, list),
                         Error, says(ErrorCode::bad_argument, "no outputs"));
   const auto picky = [](std::span<const Var<double>> in) {

@@ -7,6 +7,7 @@
 // becomes what there are instructions for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -108,9 +109,15 @@ enum class Chain { plain, zero_rule };
 
 class Graph {
  public:
-  /// `expected`: about how many nodes there will be.
-  Graph(const Shape& shape, std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0)
-      : shape_(shape), real_bytes_(real_bytes), chain_(chain), at_hand_(256, no_value), recent_(recent_size, no_value) {
+  /// `expected`: about how many nodes there will be. With `no_more` than that it is given up.
+  Graph(const Shape& shape, std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0,
+        bool no_more = false)
+      : shape_(shape),
+        real_bytes_(real_bytes),
+        chain_(chain),
+        most_(no_more ? std::max<std::size_t>(expected, 1) : no_value),
+        at_hand_(256, no_value),
+        recent_(recent_size, no_value) {
     nodes_.reserve(expected);
   }
 
@@ -167,7 +174,9 @@ class Graph {
   void refuse_not(Value mask);
   Value number_of(const Node& node);
   Value add(const Node& node) {
-    nodes_.push_back(node);
+    if (nodes_.size() == most_) [[unlikely]]
+      give_up();
+    else nodes_.push_back(node);
     return static_cast<Value>(nodes_.size() - 1);
   }
   void grow();
@@ -175,6 +184,7 @@ class Graph {
   Shape shape_;
   std::size_t real_bytes_;
   Chain chain_;
+  const std::size_t most_;  // nodes
   bool complete_ = true;
   LargeVector<Node> nodes_;
   LargeVector<Value> second_;  // of each node, the second vector's

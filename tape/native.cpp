@@ -51,9 +51,17 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   const codegen::Shape shape{native_target(isa), point, !point && cost.two_vectors ? 2u : 1u};
-  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape, chain, 2 * shape.vectors * cost.operations);
+  const std::size_t nodes = 2 * shape.vectors * cost.operations;
+  const bool limited = most_bytes != std::numeric_limits<std::size_t>::max();
+  if (limited)
+    if (const std::size_t bytes = plan::bytes_to_make(data, gradient, nodes); bytes > most_bytes) {
+      why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
+      return;
+    }
+  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape, chain, nodes, limited);
   if (!graph.complete()) {
-    why_not_ = "an op of the program has no vector form";
+    why_not_ = limited && graph.nodes().size() >= nodes ? "making machine code takes more bytes than the budget leaves"
+                                                        : "an op of the program has no vector form";
     return;
   }
   const codegen::Assembly assembly = codegen::assemble(graph);
@@ -134,7 +142,9 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
   // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
   if (failed >= 4 && 4 * failed > tried && gradient_ && data_.zero_rule == ZeroRule::exact &&
       chain_ == codegen::Chain::plain) {
-    NativeCode<Real> careful(data_, isa_, gradient_, point_, codegen::Chain::zero_rule, most_bytes_);
+    const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
+    NativeCode<Real> careful(data_, isa_, gradient_, point_, codegen::Chain::zero_rule,
+                             limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
     chain_ = codegen::Chain::zero_rule;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
       code_ = std::move(careful);

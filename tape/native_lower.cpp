@@ -19,12 +19,12 @@ template <class Real>
 class NativeLowering {
  public:
   NativeLowering(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape, codegen::Chain chain,
-                 std::size_t expected)
+                 std::size_t expected, bool no_more)
       : data_(data),
         layout_(gradient ? data.gradient : data.values),
         pointers_(data, gradient),
         gradient_(gradient),
-        graph_(shape, sizeof(Real), chain, expected),
+        graph_(shape, sizeof(Real), chain, expected, no_more),
         now_(layout_.slots, 0) {}
 
   codegen::Graph run() {
@@ -196,13 +196,33 @@ class NativeLowering {
 
 template <class Real>
 codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
-                              codegen::Chain chain, std::size_t expected) {
-  return NativeLowering<Real>(data, gradient, shape, chain, expected).run();
+                              codegen::Chain chain, std::size_t expected, bool no_more) {
+  return NativeLowering<Real>(data, gradient, shape, chain, expected, no_more).run();
+}
+
+template <class Real>
+std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::size_t nodes) {
+  const Layout<Real>& layout = gradient ? data.gradient : data.values;
+  std::size_t instructions = 0, words = 0;
+  for (const Code* code : {gradient ? &data.forward : &data.values_code, gradient ? &data.backward : nullptr}) {
+    if (!code) continue;
+    instructions = std::max(instructions, code->instructions);
+    words += code->words.size();
+  }
+  // Of a node: itself; its second one, its use of each operand, its state, its code. What grows is held twice meanwhile, once in
+  // its old size.
+  constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
+  constexpr std::size_t step = sizeof(Instruction) + 32, word = 3 * (sizeof(Version) + sizeof(Value)) + 2 * 4;
+  constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
+  return tables + node * nodes + step * instructions + word * (words + layout.slots) +
+         64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
 }
 
 template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, const codegen::Shape&, codegen::Chain,
-                                       std::size_t);
+                                       std::size_t, bool);
 template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, const codegen::Shape&, codegen::Chain,
-                                       std::size_t);
+                                       std::size_t, bool);
+template std::size_t bytes_to_make(const ProgramData<double>&, bool, std::size_t);
+template std::size_t bytes_to_make(const ProgramData<float>&, bool, std::size_t);
 
 }  // namespace wengert::plan

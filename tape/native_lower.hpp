@@ -19,11 +19,14 @@ struct NativePointers {
   std::size_t inputs, weights, outputs, gradients, sums, count;
 };
 
-/// Records the whole program, for one vector or two; about `expected` nodes. With `Chain::plain` and where the program wants
+/// Records the whole program, for one vector or two; about `expected` nodes, or, with `no_more` than that, not at all. With `Chain::plain` and where the program wants
 /// the zero rule the graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is
 /// incomplete where an op can't be recorded.
 template <class Real>
 codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
-                              codegen::Chain chain, std::size_t expected = 0);
+                              codegen::Chain chain, std::size_t expected = 0, bool no_more = false);
+/// Bytes that recording and assembling it take for a while, at most, where there are no more than `nodes`.
+template <class Real>
+std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::size_t nodes);
 
 }  // namespace wengert::plan

@@ -42,9 +42,9 @@ struct ReplayOptions {
   /// samples to pay for it. Where native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
   /// Bytes that it may work in (bytes()): the workspaces of its blocks, that of what is computed once per batch, sums over samples
-  /// on their way, and machine code. What would take more is refused before it is allocated, with out_of_memory and the number
-  /// of bytes: fewer lanes or threads take less. Where there is room for the workspaces but not for machine code with its own,
-  /// the interpreter does it. Not counted: what `departures` lists, and the patterns of sparse matrices.
+  /// on their way, machine code and, for as long as that is being made, what it takes. What would take more is refused before it is
+  /// allocated, with out_of_memory and the number of bytes: fewer lanes or threads take less. Where there is room for the workspaces
+  /// but not for machine code, the interpreter does it. Not counted: what `departures` lists, and the patterns of sparse matrices.
   std::size_t budget = std::numeric_limits<std::size_t>::max();
 };
 

@@ -77,6 +77,11 @@ class WENGERT_API CustomOp {
  public:
   /// Throws bad_argument where the rule has no name, inputs, outputs, `values` or `vjp`, or more numbers than a tape can have.
   explicit CustomOp(CustomRule<Real> rule);
+  /// @{
+  /// Copies, also where it could move: what was moved from is what it was.
+  CustomOp(const CustomOp&) noexcept = default;
+  CustomOp& operator=(const CustomOp&) noexcept = default;
+  /// @}
 
   /// What it is made of.
   const CustomRule<Real>& rule() const { return *rule_; }

@@ -119,6 +119,11 @@ class WENGERT_API Program {
   void save(std::ostream& stream) const;  ///< likewise, at the end of what is there
 
   /// @{
+  /// Copies, also where it could move: what was moved from is what it was.
+  Program(const Program&) noexcept = default;
+  Program& operator=(const Program&) noexcept = default;
+  /// @}
+  /// @{
   /// For the library.
   explicit Program(std::shared_ptr<const plan::ProgramData<Real>> data) : data_(std::move(data)) {}
   const plan::ProgramData<Real>& data() const { return *data_; }

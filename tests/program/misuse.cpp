@@ -191,6 +191,21 @@ BOOST_AUTO_TEST_CASE(replays_that_call_themselves) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_was_moved_from) {
+  Program<double> program = one_output(), other = std::move(program);
+  BOOST_TEST(program.outputs() == 1u);
+  other = std::move(program);
+  BOOST_TEST(program.describe() == other.describe());
+  CustomOp<double> op = make_solve<double>(1), moved = std::move(op);
+  NaiveTape<double> tape;
+  const Number x = input(tape, 4);
+  BOOST_TEST(value(op(x, 2)[0]) == 0.5);
+  NaiveTape<double> elsewhere = std::move(tape);
+  BOOST_TEST(tape.size() == 0u);
+  BOOST_CHECK_EXCEPTION((void)(x + 1), Error, says(ErrorCode::stale_id, "names nothing"));
+  BOOST_TEST(value(square(input(tape, 3))) == 9);
+}
+
 BOOST_AUTO_TEST_CASE(parallel_for_that_leaves_something_out) {
   constexpr std::size_t samples = 2000;
   const std::vector<double> in(2 * samples, 2);

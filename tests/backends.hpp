@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/dispatch.hpp"
-#include "tests/needs.hpp"
+#include "tests/emulator.hpp"
 
 namespace wengert::test {
 

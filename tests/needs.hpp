@@ -6,11 +6,10 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "kernels/dispatch.hpp"
+#include "tests/emulator.hpp"
 
 namespace wengert::test {
 
@@ -21,12 +20,6 @@ inline boost::unit_test::precondition needs(Isa isa) {
     result.message() << reason;
     return result;
   });
-}
-
-/// Whether the tests run under that program, "qemu" or "valgrind" (scripts/soak says so), which isn't quite the CPU.
-inline bool runs_under(std::string_view emulator) {
-  const char* ours = std::getenv("WENGERT_EMULATOR");
-  return ours && ours == emulator;
 }
 
 /// Not under an emulator that can't do what the case does.

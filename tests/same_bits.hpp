@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#include "tests/emulator.hpp"
+
 namespace wengert::test {
 
 template <class Real>
@@ -16,9 +18,10 @@ auto bits_of(Real x) {
   return std::isnan(x) ? static_cast<Bits>(-1) : std::bit_cast<Bits>(x);
 }
 
+/// Under valgrind zeros are one too: c - a * b as one operation is there -(a * b - c), with the other sign where it is zero.
 template <class Real>
 bool same_bits(Real a, Real b) {
-  return bits_of(a) == bits_of(b);
+  return bits_of(a) == bits_of(b) || (a == 0 && b == 0 && runs_under("valgrind"));
 }
 
 /// Exactly, and readably.

@@ -3,6 +3,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/every_op.hpp"
+#include "tests/needs.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"
 #include "tests/soak.hpp"

@@ -1,6 +1,7 @@
 // Ops on any number of operands against formulas over MPFR, and on every build of the kernels.
 #include "tests/backends.hpp"
 #include "tests/every_op.hpp"
+#include "tests/needs.hpp"
 #include "tests/oracle.hpp"
 #include "tests/points.hpp"
 #include "tests/same_bits.hpp"

@@ -40,7 +40,7 @@ template <class Real, class Code>
 MakeFunction<Real> function_maker(std::size_t inputs, Code code, ZeroRule zero_rule) {
   struct Shared {
     Code code;
-    std::recursive_mutex mutex;  // the code may come to its own op
+    std::recursive_mutex mutex;  // so that code which comes to its own op doesn't wait for itself
     explicit Shared(Code from) : code(std::move(from)) {}
   };
   return [inputs, zero_rule, shared = std::make_shared<Shared>(std::move(code))] {

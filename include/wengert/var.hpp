@@ -240,7 +240,7 @@ class Var {
   }
   /// Names it, for messages and drawings (wengert/labels.hpp); nothing happens to a constant. Throws stale_id, out_of_memory.
   friend Var label(const Var& x, std::string_view name) {
-    if (x.tape_) x.tape_->check(x.id_, x.epoch_), x.tape_->label(x.id_, name);
+    if (x.tape_) x.tape_->label(x.place(*x.tape_), name);
     return x;
   }
   /// Adjoints of everything `y` was computed from. A constant has none: all stay as they are. Throws stale_id.

@@ -285,6 +285,9 @@ BOOST_AUTO_TEST_CASE(a_tape_that_ended) {
   BOOST_TEST((code_of([&] { exp(x); }) == ErrorCode::stale_id));
   BOOST_TEST((code_of([&] { sum(std::vector{x, x}); }) == ErrorCode::stale_id));
   BOOST_TEST((code_of([&] { (void)(x < 2); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { (void)isfinite(x); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { fma(1, 2, x); }) == ErrorCode::stale_id));
+  BOOST_TEST((code_of([&] { label(x, "x"); }) == ErrorCode::stale_id));
   BOOST_TEST((code_of([&] { grad(x); }) == ErrorCode::stale_id));
   BOOST_TEST((code_of([&] { backward(x); }) == ErrorCode::stale_id));
   BOOST_TEST(value(x) == 1);  // the number is the Var's own

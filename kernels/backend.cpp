@@ -1,6 +1,7 @@
 // Compiled once per instruction set (kernels/meson.build); each fills its table of functions.
 #include "kernels/backend.hpp"
 
+#include "kernels/columns.hpp"
 #include "kernels/eager.hpp"
 #include "kernels/instruction_table.hpp"
 #include "kernels/leaf.hpp"
@@ -29,6 +30,9 @@ constexpr Backend<Real> make_backend() {
   Backend<Real> b{};
   b.lanes = Widest<Real>::lanes;
   b.sum_of_leaf = sum_of_leaf<Widest<Real>>;
+  b.load_columns = columns::load<Widest<Real>>;
+  b.store_columns = columns::store<Widest<Real>, false>;
+  b.store_derivatives = columns::store<Widest<Real>, true>;
   b.forward = sweep<Real, true>;
   b.backward = sweep<Real, false>;
   if constexpr (Widest<Real>::lanes == 1) {

@@ -23,6 +23,14 @@ struct Sweep {
   const std::uint8_t* visit;  ///< one flag per op, or null for all: what a backward sweep visits
 };
 
+/// What a block takes of a table whose items are columns: item i of its k-th sample is first[i * item + k].
+template <class T>
+struct BlockColumns {
+  T* first;
+  std::ptrdiff_t item;
+  std::size_t count, width;  ///< samples, lanes of a slot
+};
+
 template <class Real>
 struct InstructionTable;
 
@@ -36,6 +44,12 @@ struct Backend {
   const InstructionTable<Real>* single_instructions;  ///< over slots of one number; null where it has none
 
   Real (*sum_of_leaf)(const Real* samples);  ///< of 64 (kernels/leaf.hpp)
+
+  // Columns into slots of a block and out of them (kernels/columns.hpp). Lanes past the samples repeat the last one.
+  void (*load_columns)(const BlockColumns<const Real>&, const std::uint32_t* slots, std::size_t items, Real* block);
+  void (*store_columns)(const BlockColumns<Real>&, const std::uint32_t* slots, std::size_t items, const Real* block);
+  void (*store_derivatives)(const BlockColumns<Real>&, const std::uint32_t* slots, std::size_t items,
+                            const Real* block);
 
   void (*forward)(const Sweep<Real>&);
   void (*backward)(const Sweep<Real>&);

@@ -89,7 +89,8 @@ constexpr bool has_tie(Op op, unsigned mask) { return info(op).arity != 0 && (us
 /// Whether an op's adjoint has kernels of its own for each set of operands and for first contributions: where a load or a
 /// branch counts. The others share one function; there the adjoint so far of a first contribution is a slot that holds -0.
 constexpr bool assigns(Op op) {
-  return op == Op::mul || op == Op::div || op == Op::square || op == Op::sqrt || op == Op::exp;
+  return op == Op::mul || op == Op::div || op == Op::square || op == Op::sqrt || op == Op::exp || op == Op::max ||
+         op == Op::min;
 }
 
 /// Most operands of an n-ary op that any kernel has written out.

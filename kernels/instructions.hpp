@@ -185,12 +185,13 @@ void adjoint(const Frame<typename V::Real>& frame, const std::uint32_t* code, st
   if constexpr (is_dual<V> || !assigns(Row::op)) {
     adjoint_masked<Row, V, single>(frame, code, count, words);
   } else {
-    static_assert(!(active & 4) && !(words.used() & uses::T));
+    static_assert(!(active & 4));
     const Slots<V, single> slots(frame);
     for (; count != 0; --count, code += words.count()) {
       const Addresses<V, words.tie()> at(slots, code, words.tie());
+      const V tie = tie_of<Row, V>(words, code);
       for (std::size_t w = 0; w < slots.width; w += V::step) {
-        const AdjointOperands<V> x = load_operands(words, at, V(0), w);
+        const AdjointOperands<V> x = load_operands(words, at, tie, w);
         V c0 = x.g, c1 = x.g;
         if constexpr (active & 1) c0 = x.g * partial_of<Row, 0>(x);
         if constexpr (active & 2) c1 = x.g * partial_of<Row, 1>(x);

@@ -50,16 +50,15 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
     : program_(std::move(program)),
       data_(program_.data()),
       isa_(parse_isa(options.isa)),
+      backend_(kernels::backend<Real>(isa_)),
       parallel_for_(options.parallel_for),
-      uniform_(data_, single_table<Real>(), *kernels::backend<Real>(isa_).dual_instructions,
-               static_cast<std::size_t>(kernels::backend<Real>(isa_).lanes)),
-      reduction_(kernels::backend<Real>(isa_).sum_of_leaf),
+      uniform_(data_, single_table<Real>(), *backend_.dual_instructions, static_cast<std::size_t>(backend_.lanes)),
+      reduction_(backend_.sum_of_leaf),
       report_departures_(options.report_departures),
       budget_(options.budget),
       departures_(wanted_threads(options.threads)),
       engine_(parse_engine(options.engine)) {
-  const kernels::Backend<Real>& backend = kernels::backend<Real>(isa_);
-  vector_ = static_cast<std::size_t>(backend.lanes);
+  vector_ = static_cast<std::size_t>(backend_.lanes);
   lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
@@ -69,8 +68,8 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));
-  bind(many_, *backend.instructions);
-  bind(dual_, *backend.dual_instructions);
+  bind(many_, *backend_.instructions);
+  bind(dual_, *backend_.dual_instructions);
   bind(single_, single_table<Real>());
 }
 

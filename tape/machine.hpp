@@ -78,6 +78,21 @@ class Machine {
       return lanes_of;
     }
     std::size_t width() const { return width_; }
+    /// Whether a table's columns go straight into slots: a sample to a lane, the samples side by side, no tangents in between.
+    template <class T>
+    bool takes_columns(const Samples<T>& table) const {
+      return table.sample == 1 && lanes.seeds == 1 && step_ == vector_;
+    }
+    /// Items of such a table into their slots.
+    void load_columns(const Samples<const Real>& from, const std::vector<plan::Slot>& slots) const {
+      backend_->load_columns({place(from, lanes.first, 0), from.item, lanes.count, width_}, slots.data(), slots.size(),
+                             workspace_->slot(0));
+    }
+    /// Out of them again: values, or derivatives, which are reported with +0 added and 0 where there is no slot.
+    void store_columns(const std::vector<plan::Slot>& slots, const Samples<Real>& to, bool derivatives) const {
+      (derivatives ? backend_->store_derivatives : backend_->store_columns)(
+          {place(to, lanes.first, 0), to.item, lanes.count, width_}, slots.data(), slots.size(), workspace_->slot(0));
+    }
     /// `sums`: where the block's shares of sums over the samples go.
     using Sums = typename Reduction<Real>::Block;
     void values(Sums* sums = nullptr) const { run(code_->values, data_->values, sums); }
@@ -96,6 +111,7 @@ class Machine {
     }
 
     const plan::ProgramData<Real>* data_;
+    const kernels::Backend<Real>* backend_;
     const Workspace<Real>* workspace_;
     Departures* departures_;
     const Codes* code_;
@@ -154,6 +170,7 @@ class Machine {
   Program<Real> program_;
   const plan::ProgramData<Real>& data_;
   Isa isa_;
+  const kernels::Backend<Real>& backend_;
   std::size_t vector_, lanes_;
   std::vector<Workspace<Real>> workers_;
   std::unique_ptr<WorkerPool, WorkerPool::End> pool_;
@@ -197,6 +214,7 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
     block.worker = worker;
     block.last = last;
     block.data_ = &data_;
+    block.backend_ = &backend_;
     block.workspace_ = &workspace;
     block.departures_ = &departures_;
     block.code_ = alone ? &single_ : dual ? &dual_ : &many_;

@@ -9,9 +9,12 @@
 
 namespace wengert {
 
+inline std::size_t same_item(std::size_t, std::size_t k) { return k; }
+
 template <class Real>
 void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
                  Samples<const Real> inputs) {
+  if (block.takes_columns(inputs)) return block.load_columns(inputs, layout.inputs);
   for (std::size_t i = 0; i < layout.inputs.size(); ++i)
     if (layout.inputs[i] != plan::no_slot) load_item(inputs, block.lanes, i, block.slot(layout.inputs[i]));
 }
@@ -19,6 +22,7 @@ void load_inputs(const typename Machine<Real>::Block& block, const plan::Layout<
 template <class Real>
 void store_outputs(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout, Samples<Real> values) {
   if (!values.data) return;
+  if (block.takes_columns(values)) return block.store_columns(layout.outputs, values, false);
   for (std::size_t k = 0; k < layout.outputs.size(); ++k)
     store_item(block.slot(layout.outputs[k]), block.lanes, values, k);
 }
@@ -54,6 +58,13 @@ void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> t
     store_derivative(block.slot(gradients[k]), block.lanes, to, [&](std::size_t seed) { return item(seed, k); });
 }
 
+/// Item k: that of input k.
+template <class Real>
+void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> to) {
+  if (to.data && block.takes_columns(to)) return block.store_columns(block.data().gradients, to, true);
+  store_gradients<Real>(block, to, same_item);
+}
+
 /// Inputs with their tangents: `tangent(k, slot)` fills that of the k-th differentiated one.
 template <class Real, class Tangent>
 void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
@@ -66,8 +77,6 @@ void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<R
     if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot)
       tangent(k, block.tangent(slot));
 }
-
-inline std::size_t same_item(std::size_t, std::size_t k) { return k; }
 
 /// Values of all samples, and sums over them; with their tangents.
 template <class Real>

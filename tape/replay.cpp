@@ -145,7 +145,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
       load_sum_adjoints<Real>(block, machine_->uniform());
       block.backward(taken);
     });
-    store_gradients<Real>(block, gradients, same_item);
+    store_gradients<Real>(block, gradients);
   };
   if (!all_done) machine_->each_block(pass, body);
   return sums.finish().values;

@@ -1,0 +1,74 @@
+// Compiled with the flags of the AVX-512 kernels.
+#include "bench/bound/registers.hpp"
+
+#include "kernels/instructions.hpp"
+#include "kernels/widths.hpp"
+
+namespace wengert::bench {
+namespace {
+
+namespace rows = kernels::rows;
+using rows::Count;
+
+/// A number that the compiler knows nothing about, or that it has to have made; no instruction either way.
+template <class V>
+WENGERT_INLINE void unknown(V& x) {
+  asm volatile("" : "+v"(x.v));
+}
+template <class V>
+WENGERT_INLINE void wanted(const V& x) {
+  asm volatile("" ::"v"(x.v));
+}
+
+template <class V>
+struct SoftmaxIo {
+  kernels::instructions::Registers<V, 4, 4>& r;
+
+  WENGERT_INLINE constexpr Count n() const { return 4; }
+  WENGERT_INLINE bool ieee() const { return true; }
+  WENGERT_INLINE V x(Count i) const { return r.x[i]; }
+  WENGERT_INLINE V y(Count j) const { return r.y[j]; }
+  WENGERT_INLINE V g(Count j) const { return r.g[j]; }
+  WENGERT_INLINE void set(Count j, V v) const { r.y[j] = v; }
+  template <class P>
+  WENGERT_INLINE void add(Count i, V g, P p) const {
+    r.contribution[i] = g * p;
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void west_on_registers(std::size_t groups) {
+  using V = kernels::Widest<Real>;
+  V x(Real(0.5)), y(Real(-0.25)), g(Real(0.125)), h(Real(1.5));
+  for (; groups != 0; --groups) {
+    // Nothing is carried from one group to the next, so that they overlap as the lanes of a block do.
+    unknown(x);
+    unknown(y);
+    unknown(g);
+    unknown(h);
+    const V half(Real(0));
+    // Values.
+    const V soft = rows::softplus_::value(x, x, x);
+    wanted(((x + y) + g) + h);
+    wanted(x * y);
+    kernels::instructions::Registers<V, 4, 4> r;
+    r.x[0] = x, r.x[1] = y, r.x[2] = soft, r.x[3] = h;
+    rows::softmax_::template forward<V>(SoftmaxIo<V>{r});
+    for (Count j = 0; j < 4; ++j) wanted(r.y[j]);
+    // Adjoints: 11 contributions to 7 variables, so 4 additions. That of the sum needs no product.
+    r.g[0] = g, r.g[1] = h, r.g[2] = x, r.g[3] = y;
+    rows::softmax_::template backward<V>(SoftmaxIo<V>{r});
+    for (Count i = 0; i < 4; ++i) wanted(r.contribution[i]);
+    wanted(g * rows::partial<rows::softplus_, 0>(y, y, y, y, half) + h);
+    wanted(g * x + y);
+    wanted(g * y + x);
+    wanted(g + x);
+  }
+}
+
+template void west_on_registers<double>(std::size_t);
+template void west_on_registers<float>(std::size_t);
+
+}  // namespace wengert::bench

@@ -32,7 +32,8 @@ void load(const BlockColumns<const typename V::Real>& columns, const std::uint32
     if (slots[i] == no_slot) continue;
     const typename V::Real* const from = first + static_cast<std::ptrdiff_t>(i) * item;
     typename V::Real* const to = block + std::size_t(slots[i]) * width;
-    each<V>(from, to, count, [](auto x) __attribute__((always_inline)) { return x; });
+    each<V>(
+        from, to, count, [](auto x) __attribute__((always_inline)) { return x; });
     for (std::size_t lane = count; lane < width; ++lane) to[lane] = from[count - 1];
   }
 }
@@ -48,10 +49,11 @@ void store(const BlockColumns<typename V::Real>& columns, const std::uint32_t* s
       for (std::size_t k = 0; k < count; ++k) to[k] = 0;
       continue;
     }
-    each<V>(block + std::size_t(slots[i]) * width, to, count, [](auto x) __attribute__((always_inline)) {
-      if constexpr (derivatives) return x + decltype(x)(0);
-      else return x;
-    });
+    each<V>(
+        block + std::size_t(slots[i]) * width, to, count, [](auto x) __attribute__((always_inline)) {
+          if constexpr (derivatives) return x + decltype(x)(0);
+          else return x;
+        });
   }
 }
 

@@ -15,13 +15,16 @@ namespace columns {
 
 inline constexpr std::uint32_t no_slot = 0xffffffffu;
 
-/// f(V) of `count` numbers, and f of single ones where they don't fill a vector.
-template <class V, class F>
-WENGERT_INLINE void each(const typename V::Real* from, typename V::Real* to, std::size_t count, F f) {
-  using One = Vec<typename V::Real, 1>;
+/// Copies `count` numbers; with +0 added, which makes a zero +0, if so wanted.
+template <class V, bool plus_zero>
+WENGERT_INLINE void each(const typename V::Real* from, typename V::Real* to, std::size_t count) {
+  using Real = typename V::Real;
   std::size_t k = 0;
-  for (; k + V::step <= count; k += V::step) f(V::load(from + k)).store(to + k);
-  for (; k < count; ++k) f(One::load(from + k)).store(to + k);
+  for (; k + V::step <= count; k += V::step) {
+    const V x = V::load(from + k);
+    (plus_zero ? x + V(0) : x).store(to + k);
+  }
+  for (; k < count; ++k) to[k] = plus_zero ? from[k] + Real(0) : from[k];
 }
 
 template <Lane V>
@@ -32,8 +35,7 @@ void load(const BlockColumns<const typename V::Real>& columns, const std::uint32
     if (slots[i] == no_slot) continue;
     const typename V::Real* const from = first + static_cast<std::ptrdiff_t>(i) * item;
     typename V::Real* const to = block + std::size_t(slots[i]) * width;
-    each<V>(
-        from, to, count, [](auto x) __attribute__((always_inline)) { return x; });
+    each<V, false>(from, to, count);
     for (std::size_t lane = count; lane < width; ++lane) to[lane] = from[count - 1];
   }
 }
@@ -49,11 +51,7 @@ void store(const BlockColumns<typename V::Real>& columns, const std::uint32_t* s
       for (std::size_t k = 0; k < count; ++k) to[k] = 0;
       continue;
     }
-    each<V>(
-        block + std::size_t(slots[i]) * width, to, count, [](auto x) __attribute__((always_inline)) {
-          if constexpr (derivatives) return x + decltype(x)(0);
-          else return x;
-        });
+    each<V, derivatives>(block + std::size_t(slots[i]) * width, to, count);
   }
 }
 

@@ -40,14 +40,14 @@ void report(const char* precision) {
   std::vector<Real> inputs(workload.inputs * evaluations), values(evaluations),
       gradients(workload.differentiated.size() * evaluations);
   for (std::size_t i = 0; i < workload.inputs; ++i)
-    for (std::size_t e = 0; e < evaluations; ++e)
-      inputs[i * evaluations + e] = static_cast<Real>(workload.input(e, i));
+    for (std::size_t e = 0; e < evaluations; ++e) inputs[i * evaluations + e] = static_cast<Real>(workload.input(e, i));
   const Batch<Real> batch{evaluations, evaluations, inputs.data(), values.data(), gradients.data()};
 
   const std::size_t groups = workload.recorded_ops / 4 * evaluations / register_lanes<Real>;
   std::vector<double> on_registers, planned, ratios;
   for (std::size_t round = 0; round <= rounds; ++round) {
-    const double bound = seconds([&] { west_on_registers<Real>(groups); }), time = seconds([&] { level->evaluate(batch); });
+    const double bound = seconds([&] { west_on_registers<Real>(groups); }),
+                 time = seconds([&] { level->evaluate(batch); });
     if (round == 0) continue;  // warm-up
     const double scale = 1e9 / static_cast<double>(workload.recorded_ops * evaluations);
     on_registers.push_back(bound * scale);
@@ -63,8 +63,9 @@ void report(const char* precision) {
 int main(int argc, char** argv) {
   if (argc > 1) {
     const bool help = std::string_view(argv[1]) == "--help";
-    std::fputs("usage: bound_benchmark\n\nTimes west (10,000 ops) by v5 beside the same ops on registers alone; medians.\n",
-               help ? stdout : stderr);
+    std::fputs(
+        "usage: bound_benchmark\n\nTimes west (10,000 ops) by v5 beside the same ops on registers alone; medians.\n",
+        help ? stdout : stderr);
     return help ? 0 : 2;
   }
   if (wengert::default_isa() != wengert::Isa::avx512) {

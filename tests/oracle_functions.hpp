@@ -182,9 +182,11 @@ inline Big prod_of_others(Bigs x, std::size_t, std::size_t skip) {
   return p;
 }
 inline std::vector<Big> prod(Bigs x) { return {prod_of_others(x, 0, x.size())}; }
+/// Of those that are numbers: a slope is the product of the others.
 inline Big prod_of_large(Bigs x) {
   Big p = 1;
-  for (const Big& v : x) p = p * larger(abs(v), 1);
+  for (const Big& v : x)
+    if (!v.is_nan()) p = p * larger(abs(v), 1);
   return p;
 }
 /// A product of some factors that is subnormal has lost digits, which the large ones among the others bring to light.

@@ -72,6 +72,11 @@ void Reduction<Real>::Block::take_parts(std::size_t q, const LaneSlot<Real>& of)
   Real sum = sums_[q];
   for (std::size_t lane = 0, filled = filled_; lane < count_;) {
     const std::size_t n = std::min(leaf - filled, count_ - lane);
+    if (n == leaf && of.vector >= lane + n) {  // where it is
+      sum += sum_of_leaf_(of.data + lane);
+      lane += n;
+      continue;
+    }
     const bool ends = last_ && lane + n == count_;
     Real* const samples = open_ && (filled != 0 || (n != leaf && !ends)) ? open_ + q * leaf : here;
     copy(lane, n, samples + filled);

@@ -1,6 +1,8 @@
 // Compiled with the flags of the AVX-512 kernels.
 #include "bench/bound/registers.hpp"
 
+#include <type_traits>
+
 #include "kernels/instructions.hpp"
 #include "kernels/widths.hpp"
 
@@ -20,27 +22,12 @@ WENGERT_INLINE void wanted(const V& x) {
   asm volatile("" ::"v"(x.v));
 }
 
-template <class V>
-struct SoftmaxIo {
-  kernels::instructions::Registers<V, 4, 4>& r;
-
-  WENGERT_INLINE constexpr Count n() const { return 4; }
-  WENGERT_INLINE bool ieee() const { return true; }
-  WENGERT_INLINE V x(Count i) const { return r.x[i]; }
-  WENGERT_INLINE V y(Count j) const { return r.y[j]; }
-  WENGERT_INLINE V g(Count j) const { return r.g[j]; }
-  WENGERT_INLINE void set(Count j, V v) const { r.y[j] = v; }
-  template <class P>
-  WENGERT_INLINE void add(Count i, V g, P p) const {
-    r.contribution[i] = g * p;
-  }
-};
-
 }  // namespace
 
 template <class Real>
 void west_on_registers(std::size_t groups) {
   using V = kernels::Widest<Real>;
+  using SoftmaxIo = kernels::instructions::RegisterIo<V, std::integral_constant<Count, 4>, 4, 4>;
   V x(Real(0.5)), y(Real(-0.25)), g(Real(0.125)), h(Real(1.5));
   for (; groups != 0; --groups) {
     // Nothing is carried from one group to the next, so that they overlap as the lanes of a block do.
@@ -55,11 +42,11 @@ void west_on_registers(std::size_t groups) {
     wanted(x * y);
     kernels::instructions::Registers<V, 4, 4> r;
     r.x[0] = x, r.x[1] = y, r.x[2] = soft, r.x[3] = h;
-    rows::softmax_::template forward<V>(SoftmaxIo<V>{r});
+    rows::softmax_::template forward<V>(SoftmaxIo{r, {}, true});
     for (Count j = 0; j < 4; ++j) wanted(r.y[j]);
     // Adjoints: 11 contributions to 7 variables, so 4 additions. That of the sum needs no product.
     r.g[0] = g, r.g[1] = h, r.g[2] = x, r.g[3] = y;
-    rows::softmax_::template backward<V>(SoftmaxIo<V>{r});
+    rows::softmax_::template backward<V>(SoftmaxIo{r, {}, true});
     for (Count i = 0; i < 4; ++i) wanted(r.contribution[i]);
     wanted(g * rows::partial<rows::softplus_, 0>(y, y, y, y, half) + h);
     wanted(g * x + y);

@@ -1,4 +1,5 @@
 // How much memory there is in use, and when: growth, budgets, replays that allocate once.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <ctime>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "tests/memory/doubling_op.hpp"
 #include "tests/needs.hpp"
 #include "tests/says.hpp"
+#include "tests/soak.hpp"
 #include "wengert/wengert.hpp"
 
 namespace wengert::test {
@@ -220,7 +222,7 @@ BOOST_AUTO_TEST_CASE(of_a_replay) {
 // What a replay says that it works in, and refuses, is what it allocates: workspaces, what is computed once per batch, sums on
 // their way; nothing twice while something grows.
 BOOST_AUTO_TEST_CASE(of_all_that_a_replay_works_in) {
-  constexpr std::size_t most = 10'000;
+  const std::size_t most = std::clamp<std::size_t>(soak(10'000), 1'000, 10'000);
   const std::vector<double> x(2 * most, 0.5);
   std::vector<double> y(most), g(2 * most), h(4 * most);
   using Act = void (*)(Replay<double>&, std::size_t, const double*, double*, double*, double*);

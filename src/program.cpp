@@ -103,29 +103,35 @@ void run(const Program<Real>& program, const RunArguments& arguments) {
 
   // One output is a gradient, several are a Jacobian.
   const bool jacobian = m + u != 1;
-  const std::size_t derivatives = arguments.values ? 0 : (jacobian ? m : 1) * d;
+  const std::size_t derivatives = arguments.values ? 0 : (m + u) * d;
   std::vector<Real> values(samples * m), slopes(samples * derivatives);
   const Samples<const Real> in = rows(points.data(), n);
   if (arguments.values) replay.values(samples, in, rows(values.data(), m));
   else if (jacobian) replay.jacobian(samples, in, rows(values.data(), m), rows(slopes.data(), derivatives));
   else replay.gradient(samples, in, rows(values.data(), m), rows(slopes.data(), derivatives));
 
-  std::vector<std::string> columns = names.outputs;
-  const std::vector<std::string>& differentiated_outputs = m == 0 ? names.uniform_outputs : names.outputs;
-  if (!arguments.values)
-    for (const std::string& output : differentiated_outputs)
-      for (const std::string& input : names.differentiated) columns.push_back(fmt::format("d{}/d{}", output, input));
+  using Texts = std::vector<std::string>;
+  const auto add_slopes = [](Texts& to, const Texts& outputs, const Texts& inputs) {
+    for (const std::string& output : outputs)
+      for (const std::string& input : inputs) to.push_back(fmt::format("d{}/d{}", output, input));
+  };
+  Texts columns = names.outputs, all_outputs = names.outputs;
+  all_outputs.insert(all_outputs.end(), names.uniform_outputs.begin(), names.uniform_outputs.end());
+  if (!arguments.values) add_slopes(columns, all_outputs, names.differentiated);
   const std::string table = table_text<Real>(columns, samples, {{values, m}, {slopes, derivatives}});
 
   std::string uniform;
   if (!arguments.uniform.empty()) {
+    const Texts& outputs = jacobian ? names.uniform_outputs : all_outputs;
+    std::vector<Real> gradients;
     columns = names.uniform_outputs;
-    const bool slopes_too = !arguments.values && !jacobian;
-    if (slopes_too)
-      for (const std::string& input : names.differentiated_parameters)
-        columns.push_back(fmt::format("d{}/d{}", differentiated_outputs.at(0), input));
-    const std::span<const Real> totals = replay.uniform_outputs(),
-                                gradients = slopes_too ? replay.parameter_gradients() : std::span<const Real>();
+    if (!arguments.values) {
+      add_slopes(columns, outputs, names.differentiated_parameters);
+      gradients.resize(outputs.size() * program.differentiated_parameters());
+      if (jacobian) replay.parameter_jacobian(samples, in, gradients);
+      else std::ranges::copy(replay.parameter_gradients(), gradients.begin());
+    }
+    const std::span<const Real> totals = replay.uniform_outputs();
     uniform = table_text<Real>(columns, 1, {{totals, totals.size()}, {gradients, gradients.size()}});
   }
   deliver(arguments.out, table);

@@ -85,6 +85,11 @@ Program<double> in_double(const Program<float>& program) {
 template <class Real>
 GradientCheck check_gradient(const Program<Real>& program, std::size_t samples,
                              Samples<const std::type_identity_t<Real>> inputs, double tolerance) {
+  if (!program.data().uniform.sums.empty() || program.uniform_outputs() != 0)
+    throw Error(
+        ErrorCode::unsupported,
+        "check_gradient of a program with sums over samples or uniform outputs: it looks at samples one by one; "
+        "compile the terms of the sums as outputs to check these");
   need("inputs", samples, program.inputs(), inputs);
   const std::size_t n = program.inputs(), m = program.outputs(), d = program.differentiated();
   if (!(tolerance >= 0))

@@ -57,6 +57,11 @@ std::size_t count(const std::vector<std::uint32_t>& colour) {
   return colour.empty() ? 0 : *std::max_element(colour.begin(), colour.end()) + std::size_t(1);
 }
 
+Seeds seeds_of(std::vector<std::uint32_t> colour) {
+  const std::size_t colours = count(colour);
+  return {colours, std::move(colour)};
+}
+
 /// Columns that share a row differ. `by_column` is the transpose.
 std::vector<std::uint32_t> colour_columns(const SparsityPattern& by_row, const SparsityPattern& by_column) {
   std::vector<std::uint32_t> colour(by_column.rows, uncoloured);
@@ -98,14 +103,13 @@ Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns
   plan.nonzeros = pattern.nonzeros();
   std::vector<std::uint32_t> columns = colour_columns(pattern, by_column), rows = colour_columns(by_column, pattern);
   plan.seeds_are_columns = may_be_columns && count(columns) < count(rows);
-  plan.colour = plan.seeds_are_columns ? std::move(columns) : std::move(rows);
-  plan.seeds = count(plan.colour);
-  plan.items.assign(plan.seeds * (plan.seeds_are_columns ? pattern.rows : pattern.columns), no_item);
+  plan.seeds = seeds_of(plan.seeds_are_columns ? std::move(columns) : std::move(rows));
+  plan.items.assign(plan.seeds.count * (plan.seeds_are_columns ? pattern.rows : pattern.columns), no_item);
   std::size_t nonzero = 0;
   for (std::size_t r = 0; r < pattern.rows; ++r)
     for (const std::uint32_t c : row(pattern, r)) {
-      if (plan.seeds_are_columns) plan.items[r * plan.seeds + plan.colour[c]] = nonzero++;
-      else plan.items[c * plan.seeds + plan.colour[r]] = nonzero++;
+      if (plan.seeds_are_columns) plan.items[r * plan.seeds.count + plan.seeds.of(c)] = nonzero++;
+      else plan.items[c * plan.seeds.count + plan.seeds.of(r)] = nonzero++;
     }
   return plan;
 }
@@ -113,20 +117,19 @@ Compressed compress_jacobian(const SparsityPattern& pattern, bool may_be_columns
 Compressed compress_hessian(const SparsityPattern& pattern) {
   Compressed plan;
   plan.nonzeros = pattern.nonzeros();
-  plan.colour = star_colouring(pattern);
-  plan.seeds = count(plan.colour);
-  plan.items.assign(plan.seeds * pattern.rows, no_item);
-  std::vector<std::uint32_t> sharing(plan.seeds, 0);  // entries of this row that come out together
+  plan.seeds = seeds_of(star_colouring(pattern));
+  plan.items.assign(plan.seeds.count * pattern.rows, no_item);
+  std::vector<std::uint32_t> sharing(plan.seeds.count, 0);  // entries of this row that come out together
   std::vector<std::uint8_t> direct(pattern.nonzeros(), 0);
   for (std::size_t r = 0; r < pattern.rows; ++r) {
-    for (const std::uint32_t c : row(pattern, r)) ++sharing[plan.colour[c]];
+    for (const std::uint32_t c : row(pattern, r)) ++sharing[plan.seeds.of(c)];
     for (std::size_t nonzero = pattern.row_start[r]; nonzero < pattern.row_start[r + 1]; ++nonzero) {
-      const std::uint32_t colour = plan.colour[pattern.column[nonzero]];
+      const std::size_t colour = plan.seeds.of(pattern.column[nonzero]);
       if (sharing[colour] != 1) continue;
       direct[nonzero] = 1;
-      plan.items[r * plan.seeds + colour] = nonzero;
+      plan.items[r * plan.seeds.count + colour] = nonzero;
     }
-    for (const std::uint32_t c : row(pattern, r)) sharing[plan.colour[c]] = 0;
+    for (const std::uint32_t c : row(pattern, r)) sharing[plan.seeds.of(c)] = 0;
   }
   for (std::size_t r = 0; r < pattern.rows; ++r)
     for (std::size_t nonzero = pattern.row_start[r]; nonzero < pattern.row_start[r + 1]; ++nonzero) {

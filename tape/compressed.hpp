@@ -11,16 +11,23 @@
 
 namespace wengert {
 
-/// How to evaluate a sparse matrix from sweeps that are each seeded with the sum of the columns (rows) of one colour.
+/// What the sweeps for a matrix are seeded with: each with the sum of the columns (rows) of its colour.
+struct Seeds {
+  std::size_t count = 0;                   ///< colours
+  std::vector<std::uint32_t> colour = {};  ///< per column (row); empty where each has its own
+
+  std::size_t of(std::size_t k) const { return colour.empty() ? k : colour[k]; }
+};
+
+/// How to evaluate a sparse matrix from few sweeps.
 struct Compressed {
   bool seeds_are_columns = true;
-  std::size_t seeds = 0;              ///< colours
-  std::vector<std::uint32_t> colour;  ///< per column (row)
-  std::vector<std::size_t> items;     ///< [row (column)][colour]: which nonzero comes out there, or no_item
+  Seeds seeds;
+  std::vector<std::size_t> items;  ///< [row (column)][colour]: which nonzero comes out there, or no_item
   std::vector<std::pair<std::size_t, std::size_t>> copies;  ///< (to, from): a symmetric matrix's other nonzeros
   std::size_t nonzeros = 0;
 
-  std::size_t item(std::size_t seed, std::size_t k) const { return items[k * seeds + seed]; }
+  std::size_t item(std::size_t seed, std::size_t k) const { return items[k * seeds.count + seed]; }
 };
 
 /// Columns (rows) of one colour have no row (column) in common: the fewer colours of both, or those of rows.

@@ -109,8 +109,8 @@ Reduction<Real>& Machine<Real>::begin_sums(const Pass<Real>& pass) {
 }
 
 template <class Real>
-std::size_t Machine<Real>::bytes_with(std::initializer_list<Pass<Real>> passes, bool dual) const {
-  std::size_t bytes = uniform_.bytes_in_use(dual), sums = reduction_.bytes();
+std::size_t Machine<Real>::bytes_with(std::initializer_list<Pass<Real>> passes, bool dual, std::size_t seeds) const {
+  std::size_t bytes = uniform_.bytes_in_use(dual, seeds), sums = reduction_.bytes();
   for (const Pass<Real>& pass : passes)
     if (pass.sums != 0)
       sums = std::max(sums,
@@ -161,7 +161,7 @@ void Machine<Real>::bad_cover(std::size_t done, std::size_t count) const {
 }
 
 template <class Real>
-InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual) {
+InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual, std::size_t seeds) {
   InUse in_use(running_, "this Replay");
   for (const Pass<Real>& pass : passes)
     if (pass.seeds > 1 && pass.samples > std::numeric_limits<std::ptrdiff_t>::max() / pass.seeds)
@@ -169,7 +169,7 @@ InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual) 
                                            " sweeps each are more than can be counted");
   departures_.clear();
   if (has_budget()) {
-    needed_ = bytes_with(passes, dual);
+    needed_ = bytes_with(passes, dual, seeds);
     if (needed_ > budget_)
       throw Error(ErrorCode::out_of_memory, "a replay needs workspaces of " + std::to_string(needed_) +
                                                 " bytes, and its budget is " + std::to_string(budget_) +

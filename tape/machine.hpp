@@ -78,6 +78,7 @@ class Machine {
       return lanes_of;
     }
     std::size_t width() const { return width_; }
+    bool dual() const { return workspace_->dual(); }
     /// Whether a table's columns go straight into slots: a sample to a lane, the samples side by side, no tangents in between.
     template <class T>
     bool takes_columns(const Samples<T>& table) const {
@@ -126,8 +127,8 @@ class Machine {
 
   /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `begin` throws
   /// out_of_memory if what the passes take isn't within the budget; `finish` other_path, unless departures are to be reported.
-  /// `dual`: with tangents of the uniform side.
-  [[nodiscard]] InUse begin(std::initializer_list<Pass<Real>> passes, bool dual = false);
+  /// `dual`: with tangents of the uniform side. `seeds`: for which there will be adjoints of it (UniformSide::adjoints_for).
+  [[nodiscard]] InUse begin(std::initializer_list<Pass<Real>> passes, bool dual = false, std::size_t seeds = 0);
   void finish();
   /// Makes the reduction ready for the sums of a pass.
   Reduction<Real>& begin_sums(const Pass<Real>& pass);
@@ -160,7 +161,7 @@ class Machine {
   std::size_t splitting(const Pass<Real>& pass) const;
   bool has_budget() const { return budget_ != std::numeric_limits<std::size_t>::max(); }
   /// Bytes once the passes have been done, without machine code.
-  std::size_t bytes_with(std::initializer_list<Pass<Real>> passes, bool dual) const;
+  std::size_t bytes_with(std::initializer_list<Pass<Real>> passes, bool dual, std::size_t seeds) const;
   std::size_t native_bytes() const;
   /// From now on the interpreter does it.
   void give_up_native(std::size_t bytes);

@@ -3,11 +3,27 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tape/machine.hpp"
 
 namespace wengert {
+
+/// For functions that take weights or want one output.
+template <class Real>
+void check_weights(const Program<Real>& program, const char* what, Samples<const Real> weights,
+                   std::span<const Real> uniform_weights = {}) {
+  if (!uniform_weights.empty() && uniform_weights.size() != program.uniform_outputs())
+    throw Error(ErrorCode::bad_size, std::string(what) + " is given " + std::to_string(uniform_weights.size()) +
+                                         " weights for " + std::to_string(program.uniform_outputs()) +
+                                         " uniform outputs");
+  const std::size_t outputs = program.outputs(), uniform = program.uniform_outputs();
+  const bool enough = (weights.data || outputs == 0) && (!uniform_weights.empty() || uniform == 0);
+  if (!enough && outputs + uniform != 1)
+    throw Error(ErrorCode::bad_argument, std::string(what) + " of a program with " + std::to_string(outputs + uniform) +
+                                             " outputs: give a weight for each");
+}
 
 inline std::size_t same_item(std::size_t, std::size_t k) { return k; }
 
@@ -45,7 +61,8 @@ void load_sum_adjoints(const typename Machine<Real>::Block& block, const Uniform
   for (std::size_t k = 0; k < data.sum_seeds.size(); ++k) {
     const plan::Slot from = data.uniform.sum_adjoints[k];
     block.slot(data.sum_seeds[k]).fill(*uniform.workspace().slot(from));
-    if (uniform.workspace().dual()) block.tangent(data.sum_seeds[k]).fill(*uniform.workspace().tangents(from).data);
+    if (block.dual())
+      block.tangent(data.sum_seeds[k]).fill(uniform.workspace().dual() ? *uniform.workspace().tangents(from).data : 0);
   }
 }
 
@@ -65,7 +82,7 @@ void store_gradients(const typename Machine<Real>::Block& block, Samples<Real> t
   store_gradients<Real>(block, to, same_item);
 }
 
-/// Inputs with their tangents: `tangent(k, slot)` fills that of the k-th differentiated one.
+/// Inputs with their tangents: `tangent(lanes, k, slot)` fills that of the k-th differentiated one.
 template <class Real, class Tangent>
 void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<Real>& layout,
                 Samples<const Real> inputs, const Tangent& tangent) {
@@ -75,7 +92,7 @@ void load_duals(const typename Machine<Real>::Block& block, const plan::Layout<R
   const std::vector<std::uint32_t>& differentiated = block.data().differentiated;
   for (std::size_t k = 0; k < differentiated.size(); ++k)
     if (const plan::Slot slot = layout.inputs[differentiated[k]]; slot != plan::no_slot)
-      tangent(k, block.tangent(slot));
+      tangent(block.lanes, k, block.tangent(slot));
 }
 
 /// Values of all samples, and sums over them; with their tangents.

@@ -76,6 +76,13 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   return sums.finish().values;
 }
 
+/// A pass for the sums over the samples, and what follows from them, before the pass that needs those.
+template <class Real>
+void Replay<Real>::sums_first(std::size_t samples, Samples<const Real> inputs) {
+  machine_->uniform().values_after(forward_pass(samples, inputs, {}), {});
+  machine_->forget_departures();  // the second pass finds them again
+}
+
 template <class Real>
 void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                             Samples<Real> gradients) {
@@ -111,10 +118,7 @@ void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<
     backward_pass(samples, inputs, weights, values, gradients);
     return machine_->finish();
   }
-  if (first) {
-    uniform.values_after(forward_pass(samples, inputs, {}), {});
-    machine_->forget_departures();  // the second pass finds them again
-  }
+  if (first) sums_first(samples, inputs);
   uniform.adjoints_before(uniform_weights);
   const std::span<const Real> sums = backward_pass(samples, inputs, weights, values, gradients);
   const std::size_t terms = data.uniform.sums.size();
@@ -149,22 +153,6 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   };
   if (!all_done) machine_->each_block(pass, body);
   return sums.finish().values;
-}
-
-template <class Real>
-void Replay<Real>::set_parameters(std::span<const Real> values) {
-  if (values.size() != program().parameters())
-    throw Error(ErrorCode::bad_size, "set_parameters is given " + std::to_string(values.size()) + " values for " +
-                                         std::to_string(program().parameters()) + " parameters");
-  machine_->uniform().set_parameters(values);
-}
-template <class Real>
-std::span<const Real> Replay<Real>::uniform_outputs() const {
-  return machine_->uniform().outputs();
-}
-template <class Real>
-std::span<const Real> Replay<Real>::parameter_gradients() const {
-  return machine_->uniform().gradients();
 }
 
 template <class Real>

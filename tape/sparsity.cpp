@@ -127,25 +127,36 @@ Bits bits_of(const std::vector<Bits>& bits, Slot slot) { return slot == plan::no
 template <class Real>
 SparsityPattern Program<Real>::jacobian_sparsity() const {
   const plan::ProgramData<Real>& data = *data_;
-  PatternBuilder pattern(outputs(), differentiated());
+  const plan::Uniform<Real>& uniform = data.uniform;
+  const std::size_t rows = outputs() + uniform_outputs();
+  PatternBuilder pattern(rows, differentiated());
   std::vector<Bits> bits;
-  if (differentiated() <= outputs()) {
+  if (differentiated() <= rows && uniform_outputs() == 0) {
     const std::vector<Slot> inputs = differentiated_slots(data, data.values);
     for (std::size_t first = 0; first < inputs.size(); first += block) {
       bits.assign(data.values.slots, 0);
       plant(bits, first, inputs);
       spread(data.values_code, bits);
-      for (std::size_t row = 0; row < outputs(); ++row) pattern.set(row, first / block, bits[data.values.outputs[row]]);
+      for (std::size_t row = 0; row < rows; ++row) pattern.set(row, first / block, bits[data.values.outputs[row]]);
     }
-  } else {
-    for (std::size_t first = 0; first < outputs(); first += block) {
-      bits.assign(data.gradient.slots, 0);
-      plant(bits, first, data.seeds);
-      spread_back(data.backward, bits, [](const Instruction&, std::size_t) { return Bits(0); });
-      for (std::size_t column = 0; column < differentiated(); ++column)
-        for (Bits rows = bits_of(bits, data.gradients[column]); rows != 0; rows &= rows - 1)
-          pattern.set(first + static_cast<std::size_t>(std::countr_zero(rows)), column);
-    }
+    return pattern.take();
+  }
+  const auto none = [](const Instruction&, std::size_t) { return Bits(0); };
+  std::vector<Slot> seeds = data.seeds, uniform_seeds(data.seeds.size(), plan::no_slot);
+  seeds.resize(rows, plan::no_slot);
+  uniform_seeds.insert(uniform_seeds.end(), uniform.seeds.begin(), uniform.seeds.end());
+  std::vector<Bits> after;
+  for (std::size_t first = 0; first < rows; first += block) {
+    after.assign(uniform.layout.slots, 0);
+    plant(after, first, uniform_seeds);
+    spread_back(uniform.epilogue_backward, after, none);
+    bits.assign(data.gradient.slots, 0);
+    plant(bits, first, seeds);
+    for (std::size_t k = 0; k < data.sum_seeds.size(); ++k) bits[data.sum_seeds[k]] = after[uniform.sum_adjoints[k]];
+    spread_back(data.backward, bits, none);
+    for (std::size_t column = 0; column < differentiated(); ++column)
+      for (Bits of = bits_of(bits, data.gradients[column]); of != 0; of &= of - 1)
+        pattern.set(first + static_cast<std::size_t>(std::countr_zero(of)), column);
   }
   return pattern.take();
 }

@@ -55,9 +55,7 @@ void UniformSide<Real>::values_after(std::span<const Real> sums, std::span<const
 
 template <class Real>
 void UniformSide<Real>::adjoints_before(std::span<const Real> weights) {
-  for (std::size_t k = 0; k < part_.seeds.size(); ++k)
-    if (part_.seeds[k] != plan::no_slot) set(part_.seeds[k], weights.empty() ? Real(1) : weights[k]);
-  run(&Codes::epilogue_backward);
+  sweep_back([&](std::size_t k) { return weights.empty() ? Real(1) : weights[k]; });
 }
 
 template <class Real>

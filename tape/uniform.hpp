@@ -1,6 +1,7 @@
 // The part of a program that runs once per batch: before the samples, and after them. With tangents, if wanted.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,19 +30,27 @@ class UniformSide {
   /// Counts calls of `begin`.
   std::uint64_t batch() const { return batch_; }
   const Workspace<Real>& workspace() const { return workspace_; }
-  std::size_t bytes() const { return workspace_.bytes(); }
-  /// Once `begin` has been called.
-  std::size_t bytes_in_use(bool dual) const {
+  std::size_t bytes() const { return workspace_.bytes() + for_seeds_.bytes(); }
+  /// Once `begin` has been called, and `adjoints_for` so many seeds.
+  std::size_t bytes_in_use(bool dual, std::size_t seeds) const {
     if (!any()) return 0;
     const std::size_t lanes = dual ? vector_ : 1;
     const WorkspaceSize size = Workspace<Real>::size_for(part_.layout, lanes, lanes, dual, data_);
-    return size.or_more(workspace_.size()).numbers() * sizeof(Real);
+    const std::size_t adjoints = std::max(for_seeds_.size(), seeds * part_.sum_adjoints.size());
+    return (size.or_more(workspace_.size()).numbers() + adjoints) * sizeof(Real);
   }
 
   /// Takes the sums over the samples, after them those of tangents, and computes what follows from them.
   void values_after(std::span<const Real> sums, std::span<const Real> tangents);
   /// Adjoints of the sums, from weights of the uniform outputs (empty: 1 each).
   void adjoints_before(std::span<const Real> weights);
+  /// The same for several seeds: adjoints of the sum of those uniform outputs k for which seeded(seed, k).
+  template <class Seeded>
+  void adjoints_for(std::size_t seeds, const Seeded& seeded);
+  /// Of those, that of sum_adjoints[k].
+  Real adjoint_for(std::size_t seed, std::size_t k) const {
+    return for_seeds_.data()[seed * part_.sum_adjoints.size() + k];
+  }
   /// Takes what the samples gave to the adjoints of this side, and computes the parameters' gradients.
   void adjoints_after(std::span<const Real> totals, std::span<const Real> tangents);
 
@@ -64,6 +73,13 @@ class UniformSide {
   Real at(plan::Slot slot) const { return *workspace_.slot(slot); }
   Real tangent_at(plan::Slot slot) const { return *workspace_.tangents(slot).data; }
   void set(plan::Slot slot, Real value, Real tangent = 0) const;
+  /// From what follows the samples to the sums, with weights of the uniform outputs.
+  template <class Weight>
+  void sweep_back(const Weight& weight) const {
+    for (std::size_t k = 0; k < part_.seeds.size(); ++k)
+      if (part_.seeds[k] != plan::no_slot) set(part_.seeds[k], weight(k));
+    run(&Codes::epilogue_backward);
+  }
   void run(BoundCode<Real> Codes::*code) const {
     const bool dual = workspace_.dual();
     ((dual ? dual_ : single_).*code).run(workspace_, dual ? vector_ : 1, ieee_, nullptr);
@@ -76,8 +92,20 @@ class UniformSide {
   Codes single_, dual_;
   Workspace<Real> workspace_;
   std::vector<Real> parameters_, directions_, outputs_, gradients_, tangents_, products_;
+  AlignedArray<Real> for_seeds_;  // adjoints of sums, [seed][sum]
   std::uint64_t batch_ = 0;
 };
+
+template <class Real>
+template <class Seeded>
+void UniformSide<Real>::adjoints_for(std::size_t seeds, const Seeded& seeded) {
+  const std::size_t sums = part_.sum_adjoints.size();
+  for_seeds_.reserve(seeds * sums);
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    sweep_back([&](std::size_t k) { return seeded(seed, k) ? Real(1) : Real(0); });
+    for (std::size_t k = 0; k < sums; ++k) for_seeds_.data()[seed * sums + k] = at(part_.sum_adjoints[k]);
+  }
+}
 
 extern template class UniformSide<double>;
 extern template class UniformSide<float>;

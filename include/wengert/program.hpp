@@ -106,10 +106,12 @@ class WENGERT_API Program {
   /// A few lines of text: what each pass bought.
   std::string describe() const;
 
-  /// Where derivatives of the outputs (rows) in the differentiated inputs (columns) may be other than zero, at any point.
-  /// Takes a pass over the program for every 64 rows or columns, whichever are fewer.
+  /// Where derivatives of the outputs and, after them, the uniform outputs (rows) in the differentiated inputs of a sample (columns)
+  /// may be other than zero, at any point. Takes a pass over the program for every 64 rows, or columns where these are fewer and
+  /// no output is uniform.
   SparsityPattern jacobian_sparsity() const;
-  /// The same for second derivatives of any weighted sum of the outputs: symmetric, one row and column per differentiated input.
+  /// The same for second derivatives of any weighted sum of the outputs, which Replay::hessian gives: symmetric, one row and
+  /// column per differentiated input.
   /// An op with a kink counts as curved. Takes a pass for every 64 inputs.
   SparsityPattern hessian_sparsity() const;
 

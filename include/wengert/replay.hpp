@@ -65,6 +65,7 @@ struct NativeBatch;
 template <class Real>
 struct Pass;
 struct Compressed;
+struct Seeds;
 
 /// Evaluates a program on batches. The bits of a sample's results depend on its inputs alone: not on the instruction set,
 /// block width, threads, its place in the batch or how the batch is split into calls; of a sum over the samples, on these and
@@ -94,7 +95,7 @@ class WENGERT_API Replay {
   /// Values of the parameters for the calls to come, in the order recorded; at first those they had when compiled.
   /// Throws bad_size.
   void set_parameters(std::span<const Real> values);
-  /// Outputs of the last `values`, `gradient` or `vjp` that depend on parameters and sums over the samples alone.
+  /// Outputs, of the last call of any of the functions below, that depend on parameters and sums over the samples alone.
   std::span<const Real> uniform_outputs() const;
   /// Derivatives, by the last `gradient`, `vjp` or `hvp`, in the differentiated parameters, summed over the samples.
   std::span<const Real> parameter_gradients() const;
@@ -120,18 +121,18 @@ class WENGERT_API Replay {
            Samples<Real> gradients, std::span<const Real> uniform_weights = {});
 
   // What follows throws unsupported where the program has custom ops (wengert/custom.hpp) that don't know how to be
-  // differentiated in that way. Jacobians and Hessians take parameters as they are set, differentiate in the other inputs, and throw
-  // unsupported where the program has sums over samples or uniform outputs; those in the parameters are parameter_jacobian and
-  // parameter_hessian.
+  // differentiated in that way. Jacobians and Hessians take parameters as they are set, and differentiate in the inputs of each
+  // sample; those in the parameters are parameter_jacobian and parameter_hessian.
 
   /// Forward mode: derivatives of the outputs along `directions` (per sample a number per differentiated input), and along the
-  /// parameters' directions. `values` may be left empty; so may `directions`, for 0, where there are parameters' directions, sums
-  /// over samples or uniform outputs.
+  /// parameters' directions. `values` may be left empty; so may `directions`, for 0, and `tangents` where there are parameters'
+  /// directions, sums over samples or uniform outputs.
   void jvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
            Samples<Real> tangents);
 
-  /// All first derivatives: item k * differentiated() + i of a sample is that of output k in the differentiated input i. In
-  /// reverse, or forward where there are fewer inputs than outputs. `values` may be left empty.
+  /// All first derivatives: item k * differentiated() + i of a sample is that of output k in the differentiated input i; output
+  /// outputs() + u is the uniform output u. In reverse, or forward where there are fewer inputs than outputs, none of them uniform.
+  /// `values` may be left empty.
   void jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> jacobians);
   /// Those that may be other than zero, in the order of program().jacobian_sparsity(): structurally orthogonal columns (rows)
   /// share a sweep. The first call finds the pattern and colours it.
@@ -143,12 +144,15 @@ class WENGERT_API Replay {
   void hvp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> directions, Samples<Real> values,
            Samples<Real> gradients, Samples<Real> products, Samples<const Real> weights = {},
            std::span<const Real> uniform_weights = {});
-  /// All second derivatives: item i * differentiated() + j of a sample, symmetric up to rounding. The rest as hvp.
+  /// All second derivatives in the inputs of one sample: item i * differentiated() + j, symmetric up to rounding. The rest as hvp.
+  /// Throws unsupported where outputs aren't linear in the sums over samples: they have second derivatives in the inputs of any two
+  /// samples, of which hvp gives products.
   void hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
-               Samples<Real> hessians, Samples<const Real> weights = {});
-  /// Those that may be other than zero, in the order of program().hessian_sparsity(). The rest as hvp.
+               Samples<Real> hessians, Samples<const Real> weights = {}, std::span<const Real> uniform_weights = {});
+  /// Those that may be other than zero, in the order of program().hessian_sparsity(). The rest as hessian.
   void sparse_hessian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients,
-                      Samples<Real> nonzeros, Samples<const Real> weights = {});
+                      Samples<Real> nonzeros, Samples<const Real> weights = {},
+                      std::span<const Real> uniform_weights = {});
 
   /// First derivatives of the uniform outputs in the differentiated parameters, through the sums over the samples: number
   /// k * differentiated_parameters() + i is that of output k in parameter i. Throws bad_size.
@@ -171,29 +175,29 @@ class WENGERT_API Replay {
   std::size_t bytes() const;
 
  private:
-  // One seed of the columns (rows) of each colour, or of each column (row); item(seed, k) says where a derivative goes.
+  // Each sweep gives the derivatives of one seed; item(seed, k) says where those go.
   template <class Item>
   void forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
-                        Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour, const Item& item);
+                        Samples<Real> derivatives, const Seeds& seeds, const Item& item);
   template <class Item>
   void reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
-                        Samples<Real> derivatives, std::size_t seeds, const std::uint32_t* colour, const Item& item);
-  template <class Tangent>
-  void tangent_pass(std::size_t samples, Samples<const Real> inputs, const Tangent& tangent, Samples<Real> values,
-                    Samples<Real> tangents);
+                        Samples<Real> derivatives, const Seeds& seeds, const Item& item);
   template <class Tangent, class Item>
   void second_order(std::size_t samples, std::size_t seeds, Samples<const Real> inputs, Samples<const Real> weights,
                     Samples<Real> values, Samples<Real> gradients, Samples<Real> products, const Tangent& tangent,
-                    const Item& item, bool with_uniform, std::span<const Real> uniform_weights = {});
+                    const Item& item, std::span<const Real> uniform_weights, bool uniform_tangents);
   std::span<const Real> forward_pass(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
-  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass, bool& done);
-  bool has_uniform_tangents() const;
-  void refuse_sums(const char* what) const;
-  void refuse_second(const char* what) const;
-  void refuse_calls(const char* what, const std::string& without, const char* rule) const;
+  void sums_first(std::size_t samples, Samples<const Real> inputs);
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass, bool& done);
+  bool has_sums() const;
+  bool has_uniform_tangents() const;
+  bool may_go_forward() const;
+  void refuse_calls(const char* what, const std::string& without, const char* rule) const;
+  void refuse_second(const char* what) const;
+  void check_hessian(const char* what, Samples<const Real> weights, std::span<const Real> uniform_weights) const;
 
   std::unique_ptr<Machine<Real>> machine_;
   std::unique_ptr<Compressed> jacobian_, hessian_;  // what compressed evaluation needs to know, from the first call on

@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 from command_line import WENGERT, ends, expect, run
@@ -73,6 +74,21 @@ def parameters(tap, folder):
     tap.check("parameters that are no numbers", ends(piped(table, "run", file, "--parameters", "1,x"), 2, "'x' is not a number"))
 
 
+def several_outputs(tap, folder):
+    """Of samples and of the batch: f = x y, s = the sum of p x^2, and q log(s), where p is 2 and q 3."""
+    file, uniform = folder / "mixed.wng", folder / "uniform.csv"
+    subprocess.run([sys.argv[1], file], check=True)
+    ran = piped("1,2\n3,4\n", "run", file, "--uniform", uniform)
+    wanted = [{"y0": 2, "dy0/dx0": 2, "dy0/dx1": 1, "du0/dx0": 4, "du0/dx1": 0, "du1/dx0": 3 * 4 / 20, "du1/dx1": 0},
+              {"y0": 12, "dy0/dx0": 4, "dy0/dx1": 3, "du0/dx0": 12, "du0/dx1": 0, "du1/dx0": 3 * 12 / 20, "du1/dx1": 0}]
+    total = {"u0": 20, "u1": 3 * math.log(20), "du0/dp0": 10, "du0/dp1": 0, "du1/dp0": 3 / 2, "du1/dp1": math.log(20)}
+    for what, found, right in (("samples", rows(ran.stdout), wanted), ("batch", rows(uniform.read_text()), [total])):
+        close = len(found) == len(right) and all(
+            list(line) == list(row) and all(math.isclose(float(line[key]), row[key], rel_tol=1e-14) for key in row)
+            for line, row in zip(found, right))
+        tap.check(f"outputs of samples and of the batch, and all their derivatives: {what}", expect((close, found)))
+
+
 def refused(tap, folder, expr):
     for what, text, part in (
             ("a name that isn't there", "x0,x2\n1,2\n", "the inputs are 2: x0, x1"), ("a name twice", "x0,x0\n1,2\n", "x0, x0"),
@@ -99,6 +115,7 @@ def main():
         expr = made_and_looked_at(tap, folder)
         evaluated(tap, folder, expr)
         parameters(tap, folder)
+        several_outputs(tap, folder)
         refused(tap, folder, expr)
     tap.done()
 

@@ -122,9 +122,9 @@ BOOST_AUTO_TEST_CASE(replays_allocate_once) {
           replay.set_parameters(parameters);
           replay.values(samples, rows(x.data(), n), rows(y.data(), m));
           replay.gradient(samples, rows(x.data(), n), rows(y.data(), m), rows(g.data(), n));
+          replay.jacobian(samples, rows(x.data(), n), {}, rows(g.data(), n));
           if (program.parameters() != 0) return;
           replay.jvp(samples, rows(x.data(), n), rows(x.data(), n), {}, rows(y.data(), m));
-          replay.jacobian(samples, rows(x.data(), n), {}, rows(g.data(), n));
           replay.hvp(samples, rows(x.data(), n), rows(x.data(), n), {}, {}, rows(g.data(), n));
           replay.hessian(samples, rows(x.data(), n), {}, {}, rows(h.data(), n * n));
         };
@@ -241,10 +241,16 @@ BOOST_AUTO_TEST_CASE(of_all_that_a_replay_works_in) {
     replay.set_parameter_directions({in, parameters});
     replay.hvp(samples, rows(in, 1), {}, {}, {}, {});
   };
+  const Act jacobian = [](Replay<double>& replay, std::size_t samples, const double* in, double*, double* slopes,
+                          double*) {
+    const std::size_t n = replay.program().inputs();
+    const std::size_t numbers = (replay.program().outputs() + replay.program().uniform_outputs()) * n;
+    replay.jacobian(samples, rows(in, n), {}, rows(slopes, numbers));
+  };
   for (const Program<double>& program : {plain(), summed(), many_sums()})
     for (const unsigned threads : {1u, 3u})
       for (const std::size_t lanes : {8, 40, 64})
-        for (const Act act : {gradient, values, hessian}) {
+        for (const Act act : {gradient, values, hessian, jacobian}) {
           const auto run = [&](Replay<double>& replay, std::size_t samples) {
             act(replay, samples, x.data(), y.data(), g.data(), h.data());
           };

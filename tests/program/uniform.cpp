@@ -145,8 +145,6 @@ BOOST_AUTO_TEST_CASE(a_sum_of_the_same_pass_is_out_of_reach) {
   BOOST_CHECK_EXCEPTION(compile(tape, tape.sum_samples(mean)), Error, refused(ErrorCode::bad_argument));
   Replay<double> replay(compile(tape, mean));
   double number = 1;
-  BOOST_CHECK_EXCEPTION(replay.hessian(1, rows(&number, 1), {}, {}, rows(&number, 1)), Error,
-                        refused(ErrorCode::unsupported));
   BOOST_CHECK_EXCEPTION(replay.set_parameters(std::span<const double>(&number, 1)), Error,
                         refused(ErrorCode::bad_size));
 }

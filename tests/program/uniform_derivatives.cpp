@@ -224,8 +224,6 @@ BOOST_AUTO_TEST_CASE(misuse_says_what_is_wrong) {
   BOOST_CHECK_EXCEPTION(replay.parameter_hessian(3, data.inputs(), nine, {}, two), Error,
                         says(ErrorCode::bad_size, "2 weights for 1 uniform outputs"));
   BOOST_CHECK_EXCEPTION(replay.parameter_hessian(3, {}, nine), Error, says(ErrorCode::bad_argument, "inputs"));
-  BOOST_CHECK_EXCEPTION(replay.jacobian(3, data.inputs(), {}, {}), Error,
-                        says(ErrorCode::unsupported, "parameter_jacobian"));
   // It works as before.
   replay.set_parameters(data.w);
   replay.parameter_hessian(3, data.inputs(), nine);

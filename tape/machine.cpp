@@ -28,6 +28,28 @@ std::size_t native_lanes(std::size_t slots, std::size_t real_bytes) {
   return lanes;
 }
 
+/// Work, in ns of one thread, from which on others are called: that takes a microsecond or so. The thread sanitizer sees them at
+/// small work, too.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WENGERT_THREADS_ALWAYS
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define WENGERT_THREADS_ALWAYS
+#endif
+#ifdef WENGERT_THREADS_ALWAYS
+constexpr double worth_threads = 0;
+#else
+constexpr double worth_threads = 20'000;
+#endif
+
+/// What an instruction takes, in ns a vector, on an AMD EPYC (Zen 4): good to a factor of two or so.
+constexpr double ns_of_instruction = 1.9, ns_of_dual_instruction = 5;
+
+std::size_t vector_bytes(Isa isa, std::size_t real_bytes) {
+  return isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : real_bytes;
+}
+
 /// For single evaluations.
 template <class Real>
 const kernels::InstructionTable<Real>& single_table() {
@@ -89,8 +111,22 @@ typename Machine<Real>::Cut Machine<Real>::cut(const Pass<Real>& pass) const {
   cut.width = cut.alone ? 1 : width_for(lanes, dual);
   cut.piece = pass.sums == 0 ? cut.width : Reduction<Real>::group;
   cut.pieces = (lanes - 1) / cut.piece + 1;
-  cut.workers = cut.pieces == 1 ? 1 : parallel_for_ ? workers_.size() : std::min(workers_.size(), cut.pieces);
+  if (cut.pieces == 1 || (!parallel_for_ && ns_of(pass) < worth_threads)) cut.workers = 1;
+  else cut.workers = parallel_for_ ? workers_.size() : std::min(workers_.size(), cut.pieces);
   return cut;
+}
+
+/// About how long a pass takes on one thread. Where custom ops have a part in it nobody knows: without end.
+template <class Real>
+double Machine<Real>::ns_of(const Pass<Real>& pass) const {
+  if (!data_.call.empty()) return std::numeric_limits<double>::infinity();
+  const std::size_t instructions = &pass.layout == &data_.values
+                                       ? data_.values_code.instructions
+                                       : data_.forward.instructions + pass.sweeps * data_.backward.instructions;
+  const double vectors = static_cast<double>(pass.samples * pass.seeds) /
+                         static_cast<double>(vector_bytes(isa_, sizeof(Real)) / sizeof(Real));
+  return vectors * static_cast<double>(instructions) *
+         (pass.numbers == Numbers::dual ? ns_of_dual_instruction : ns_of_instruction);
 }
 
 template <class Real>

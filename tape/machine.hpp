@@ -36,6 +36,7 @@ struct Pass {
   std::size_t seeds = 1;  ///< lanes of each sample
   /// Over the samples, not counting those of tangents; where there are any no block reaches across a group of the reduction.
   std::size_t sums = 0;
+  std::size_t sweeps = 1;  ///< backward ones for each lane
 };
 
 template <class Real>
@@ -157,6 +158,7 @@ class Machine {
     bool alone;  ///< one lane, for which there is code of its own
   };
   Cut cut(const Pass<Real>& pass) const;
+  double ns_of(const Pass<Real>& pass) const;
   /// Workers whose blocks end within a leaf of the reduction that goes on in the next one.
   std::size_t splitting(const Pass<Real>& pass) const;
   bool has_budget() const { return budget_ != std::numeric_limits<std::size_t>::max(); }

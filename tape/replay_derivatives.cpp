@@ -123,7 +123,8 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
   UniformSide<Real>& uniform = machine_->uniform();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
   const bool side_by_side = samples < machine_->lanes() / 2;
-  const Pass<Real> pass{data.gradient, Numbers::plain, samples, side_by_side ? seeds.count : 1};
+  const std::size_t sweeps = side_by_side ? 1 : seeds.count;
+  const Pass<Real> pass{data.gradient, Numbers::plain, samples, side_by_side ? seeds.count : 1, 0, sweeps};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(data, samples) : pass, pass}, false, seeds.count);
   if (has_sums()) {
     sums_first(samples, inputs);
@@ -134,7 +135,7 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
     load_inputs<Real>(block, data.gradient, inputs);
     block.forward();
     store_outputs<Real>(block, data.gradient, values);
-    for (std::size_t seed = 0; seed < (side_by_side ? 1 : seeds.count); ++seed) {
+    for (std::size_t seed = 0; seed < sweeps; ++seed) {
       const auto load = [&](plan::Slot slot, const auto& adjoint_for) {
         if (slot == plan::no_slot) return;
         const LaneSlot<Real> to = block.slot(slot);

@@ -23,10 +23,10 @@ void pause() {
 
 }  // namespace
 
-WorkerPool::WorkerPool(unsigned threads) : threads_(threads), process_(getpid()) {
+WorkerPool::WorkerPool(unsigned threads)
+    : threads_(threads), process_(getpid()), claimed_(threads), failures_(threads) {
   if (threads == 0) throw Error(ErrorCode::bad_argument, "a worker pool of 0 threads; it takes at least 1, the caller");
   if (threads > available_cores()) spin_time_ = std::chrono::microseconds(0);
-  failures_.resize(threads);
   try {
     for (unsigned worker = 1; worker < threads; ++worker)
       workers_.emplace_back([this, worker](std::stop_token stop) { work(stop, worker); });
@@ -50,27 +50,35 @@ bool WorkerPool::spin(Done done) const {
   return done();
 }
 
-void WorkerPool::run_chunk(const Job& job, unsigned worker) {
+bool WorkerPool::claim(unsigned chunk, std::uint64_t generation) {
+  std::uint64_t before = generation - 1;  // for those who come late it is a later one
+  return claimed_[chunk].compare_exchange_strong(before, generation, std::memory_order_acq_rel);
+}
+
+std::exception_ptr WorkerPool::run_chunk(const Job& job, unsigned chunk) const {
   const auto edge = [&](std::size_t k) {  // count * k / threads, without overflow
     return job.count / threads_ * k + job.count % threads_ * k / threads_;
   };
-  const std::size_t begin = edge(worker), end = edge(worker + 1);
-  if (begin < end) (*job.body)(worker, begin, end);
+  const std::size_t begin = edge(chunk), end = edge(chunk + 1);
+  try {
+    if (begin < end) (*job.body)(chunk, begin, end);
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 void WorkerPool::work(std::stop_token stop, unsigned worker) {
-  for (std::uint64_t seen = 0;; ++seen) {
+  for (std::uint64_t seen = 0;;) {
     const auto called = [&] { return generation_.load(std::memory_order_acquire) != seen; };
     if (!spin([&] { return called() || stop.stop_requested(); })) {
       std::unique_lock lock(mutex_);
       started_.wait(lock, stop, called);
     }
     if (!called()) return;  // asked to stop
-    try {
-      run_chunk(job_, worker);
-    } catch (...) {
-      failures_[worker] = std::current_exception();
-    }
+    seen = generation_.load(std::memory_order_acquire);
+    if (!claim(worker, seen)) continue;
+    failures_[worker] = run_chunk(job_, worker);
     if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       std::lock_guard lock(mutex_);
       finished_.notify_one();
@@ -81,35 +89,35 @@ void WorkerPool::work(std::stop_token stop, unsigned worker) {
 void WorkerPool::run(std::size_t count, const Body& body) {
   const Job job{count, &body};
   std::exception_ptr failure;
-  const auto attempt = [&](unsigned worker) {
-    try {
-      run_chunk(job, worker);
-    } catch (...) {
-      if (!failure) failure = std::current_exception();
-    }
+  const auto note = [&](std::exception_ptr thrown) {
+    if (thrown && !failure) failure = std::move(thrown);
   };
-
   if (threads_ == 1 || elsewhere() || taken_.exchange(true, std::memory_order_acquire)) {
-    for (unsigned worker = 0; worker < threads_; ++worker) attempt(worker);
+    for (unsigned chunk = 0; chunk < threads_; ++chunk) note(run_chunk(job, chunk));
     if (failure) std::rethrow_exception(failure);
     return;
   }
 
   job_ = job;
   remaining_.store(threads_ - 1, std::memory_order_relaxed);
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed) + 1;
   {
     std::lock_guard lock(mutex_);
-    generation_.fetch_add(1, std::memory_order_release);
+    generation_.store(generation, std::memory_order_release);
   }
   started_.notify_all();
-  attempt(0);
+  failures_[0] = run_chunk(job, 0);
+  for (unsigned chunk = threads_ - 1; chunk > 0; --chunk) {
+    if (!claim(chunk, generation)) continue;
+    failures_[chunk] = run_chunk(job, chunk);
+    remaining_.fetch_sub(1, std::memory_order_acq_rel);
+  }
   const auto done = [&] { return remaining_.load(std::memory_order_acquire) == 0; };
   if (!spin(done)) {
     std::unique_lock lock(mutex_);
     finished_.wait(lock, done);
   }
-  for (std::exception_ptr& one : failures_)
-    if (std::exception_ptr thrown = std::exchange(one, nullptr); thrown && !failure) failure = thrown;
+  for (std::exception_ptr& thrown : failures_) note(std::exchange(thrown, nullptr));
   taken_.store(false, std::memory_order_release);
   if (failure) std::rethrow_exception(failure);
 }

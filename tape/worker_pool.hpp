@@ -39,8 +39,9 @@ class WorkerPool {
   };
 
   /// Cuts 0..count into one chunk per thread, always the same ones, and runs `body` on each that isn't empty; worker is
-  /// the number of the chunk, below threads(). Returns when all are done. What a body throws is thrown here, that of the
-  /// lowest chunk if several do; the other chunks still finish.
+  /// the number of the chunk, below threads(). A chunk that its thread hasn't begun when the caller is done with its own is the
+  /// caller's: nobody waits for threads that sleep or have no core. Returns when all are done. What a body throws is thrown here,
+  /// that of the lowest chunk if several do; the other chunks still finish.
   /// May be called from several threads, and from within a body: while the pool is taken, a caller does all its chunks itself;
   /// so does one in a process forked off from that of the threads.
   void run(std::size_t count, const Body& body);
@@ -53,7 +54,10 @@ class WorkerPool {
   /// Whether the threads belong to another process.
   bool elsewhere() const;
   void work(std::stop_token stop, unsigned worker);
-  void run_chunk(const Job& job, unsigned worker);
+  /// Whether a chunk of that job is for who asks to run: once.
+  bool claim(unsigned chunk, std::uint64_t generation);
+  /// What its body threw.
+  std::exception_ptr run_chunk(const Job& job, unsigned chunk) const;
   template <class Done>
   bool spin(Done done) const;
 
@@ -64,10 +68,11 @@ class WorkerPool {
   long process_;
   Job job_;
   std::atomic<std::uint64_t> generation_{0};  // of jobs; a change is the start signal
-  std::atomic<unsigned> remaining_{0};        // workers that haven't finished the job
+  std::atomic<unsigned> remaining_{0};        // chunks of the job that aren't finished, but for the caller's own
   std::atomic<bool> taken_{false};
-  std::vector<std::exception_ptr> failures_;
-  std::mutex mutex_;  // guards the two conditions, not the job
+  std::vector<std::atomic<std::uint64_t>> claimed_;  // per chunk: the last job of which somebody has it
+  std::vector<std::exception_ptr> failures_;         // per chunk
+  std::mutex mutex_;                                 // guards the two conditions, not the job
   std::condition_variable_any started_;
   std::condition_variable finished_;
   std::vector<std::jthread> workers_;  // last: ends before what it uses

@@ -31,7 +31,7 @@ using ParallelFor = std::function<void(
 /// How batches are run. None of it changes the bits of a result.
 struct ReplayOptions {
   std::string isa = "auto";  ///< auto, scalar, avx2, avx512
-  unsigned threads = 1;      ///< 0: all cores that this process may use
+  unsigned threads = 1;      ///< at most so many, fewer for small work; 0: all cores that this process may use
   std::size_t lanes = 0;  ///< samples in a block, a multiple of the vector's; 0: chosen from the program and the caches
   ParallelFor parallel_for = {};  ///< used instead of threads of our own, if given
   /// Samples at which a guard comes out otherwise than recorded, so that their results are of no use: false: throw; true: go

@@ -219,6 +219,19 @@ BOOST_AUTO_TEST_CASE(of_a_replay) {
   }
 }
 
+// Threads are called for what they are worth being called for: other workers have no workspace before.
+BOOST_AUTO_TEST_CASE(small_work_is_one_thread_s) {
+  const std::vector<double> x(200'000, 0.5);
+  std::vector<double> g(200'000);
+  const auto bytes = [&](unsigned threads, std::size_t samples) {
+    Replay<double> replay(plain(), {.threads = threads, .lanes = 64});
+    replay.gradient(samples, rows(x.data(), 2), {}, rows(g.data(), 2));
+    return replay.bytes();
+  };
+  BOOST_TEST(bytes(3, 200) == bytes(1, 200));
+  BOOST_TEST(bytes(3, 100'000) == 3 * bytes(1, 100'000));
+}
+
 // What a replay says that it works in, and refuses, is what it allocates: workspaces, what is computed once per batch, sums on
 // their way; nothing twice while something grows.
 BOOST_AUTO_TEST_CASE(of_all_that_a_replay_works_in) {

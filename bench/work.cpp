@@ -123,8 +123,8 @@ Work count(const Workload& workload) {
                                    values.data(),   adjoints.data(), scratch.data(),
                                    lanes,           false,           nullptr};
   flops = bytes = 0;
-  kernels::sweeps::forward<kernels::Vec<Real, 2>, false>(sweep);
-  kernels::sweeps::backward<kernels::Vec<Real, 2>, false>(sweep);
+  kernels::sweeps::each_op<kernels::Vec<Real, 2>, false, true>(sweep);
+  kernels::sweeps::each_op<kernels::Vec<Real, 2>, false, false>(sweep);
   return {flops, bytes};
 }
 

@@ -120,6 +120,12 @@ class Encoder {
   /// An instruction whose source is one number in memory by its nature.
   void vector_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false); }
 
+  /// Brings the line at `from` into the first cache.
+  void prefetch(Place from) {
+    raw({0x0f, 0x18});
+    operand(end_, 1, from, 0);
+  }
+
   /// to = the lowest number of a vector of integers, mod 16.
   void index_mod_16(Gpr to, unsigned vector_number) {
     const unsigned reg = static_cast<unsigned>(to);

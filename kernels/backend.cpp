@@ -16,13 +16,9 @@ template <class Real, bool forward>
 void sweep(const Sweep<Real>& s) {
   using V = Widest<Real>;
   if constexpr (V::lanes == 1) {
-    if (s.width == 1) {
-      if constexpr (forward) return sweeps::forward<V, true>(s);
-      else return sweeps::backward<V, true>(s);
-    }
+    if (s.width == 1) return sweeps::each_op<V, true, forward>(s);
   }
-  if constexpr (forward) sweeps::forward<V, false>(s);
-  else sweeps::backward<V, false>(s);
+  sweeps::each_op<V, false, forward>(s);
 }
 
 template <class Real>

@@ -67,6 +67,11 @@ void NaiveTape<Real>::stale(Id id) const {
 }
 
 template <class Real>
+void NaiveTape<Real>::check_older(Id id, std::uint32_t epoch) const {
+  if (id >= values_.size() || epochs_.forgotten(id, epoch)) stale(id);
+}
+
+template <class Real>
 void NaiveTape<Real>::check_budget(std::size_t need, std::size_t others) const {
   if (others > budget_ || need > budget_ - others)
     fail(ErrorCode::out_of_memory, "a tape array needs " + std::to_string(need) + " bytes beside " +
@@ -76,8 +81,7 @@ void NaiveTape<Real>::check_budget(std::size_t need, std::size_t others) const {
 
 template <class Real>
 template <class T>
-void NaiveTape<Real>::make_room(detail::Array<T>& array, std::size_t extra) {
-  if (extra <= array.capacity() - array.size()) return;
+void NaiveTape<Real>::make_room_slowly(detail::Array<T>& array, std::size_t extra) {
   if (budget_ == SIZE_MAX) return array.make_room(extra);
   const std::size_t others = statistics().bytes_reserved - reserved(array);
   check_budget((array.size() + extra) * sizeof(T), others);
@@ -132,17 +136,19 @@ Id NaiveTape<Real>::constant(Real value) {
 }
 
 template <class Real>
-Id NaiveTape<Real>::shared_constant(Real value, Id more) {
-  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
-  const Bits bits = std::bit_cast<Bits>(value);
-  SharedConstant& place = shared_[static_cast<std::uint64_t>(bits) * 0x9e3779b97f4a7c15u >> 60];
-  const bool there = place.id < values_.size() && std::bit_cast<Bits>(place.value) == bits &&
-                     !epochs_.forgotten(place.id, place.epoch);
+Id NaiveTape<Real>::find_constant(Real value, Id more) {
+  SharedConstant& place = shared_[place_of(value)];
+  const bool there =
+      place.id < values_.size() && same_bits(place.value, value) && !epochs_.forgotten(place.id, place.epoch);
   if (!there) {
     make_room(1 + more, more != 0, 0);
     make_room(constants_, std::max<Id>(more, 1));
-    place = {value, constant(value), epochs_.now()};
+    place.id = static_cast<Id>(values_.size());
+    place.value = value;
+    values_.push(value);
+    constants_.push(place.id);
   }
+  place.epoch = epochs_.now();
   return place.id;
 }
 
@@ -465,5 +471,10 @@ TapeView<Real> NaiveTape<Real>::view() const {
 
 template class NaiveTape<double>;
 template class NaiveTape<float>;
+#define WENGERT_ROOM(Real, T) template void NaiveTape<Real>::make_room_slowly(detail::Array<T>&, std::size_t);
+#define WENGERT_ROOMS(Real) \
+  WENGERT_ROOM(Real, Real) WENGERT_ROOM(Real, Id) WENGERT_ROOM(Real, OpRecord) WENGERT_ROOM(Real, Guard)
+WENGERT_ROOMS(double)
+WENGERT_ROOMS(float)
 
 }  // namespace wengert

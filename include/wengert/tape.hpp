@@ -9,6 +9,7 @@
 //   tape.forward();                                                // replays every op
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -281,20 +282,22 @@ class WENGERT_API NaiveTape {
   }
   /// Throws stale_id unless `id`, obtained at `epoch`, still names what it named.
   WENGERT_INLINED void check(Id id, std::uint32_t epoch) const {
-    if (id >= values_.size() || epochs_.forgotten(id, epoch)) [[unlikely]]
-      stale(id);
+    if (epoch != epochs_.now()) [[unlikely]]  // those of this epoch are all there
+      check_older(id, epoch);
   }
   /// Makes room for a guard, so that the next `compare` needs none. Throws out_of_memory.
-  WENGERT_INLINED void expect_guard() {
-    if (guards_.full()) [[unlikely]]
-      make_room(guards_, 1);
-  }
+  WENGERT_INLINED void expect_guard() { make_room(guards_, 1); }
   /// Records the comparison `op` of two operands that were checked, and a guard on it. Returns its outcome.
   bool compare(Op op, bool outcome, Id a, Id b, const char* file, std::uint32_t line);
   /// A constant of that value, one used lately where there is one: so a literal in a loop isn't recorded every time. `more`: how
   /// many more variables an op that it is for records, constants and result. There is room for them once it is recorded, so that
   /// the op doesn't fail half way.
-  Id shared_constant(Real value, Id more = 0);
+  WENGERT_INLINED Id shared_constant(Real value, Id more = 0) {
+    const SharedConstant& place = shared_[place_of(value)];
+    if (place.epoch == epochs_.now() && place.id != no_id && same_bits(place.value, value)) [[likely]]
+      return place.id;
+    return find_constant(value, more);
+  }
   /// Appends a fixed-arity op whose value is known, with operands that were checked; bit k of `constants` where operand k is
   /// known to be one.
   WENGERT_INLINED Id append(Op op, Real value, Id a, Id b, Id c, std::uint8_t constants = 0) {
@@ -348,7 +351,14 @@ class WENGERT_API NaiveTape {
     if (id >= values_.size()) [[unlikely]]
       stale(id);
   }
+  void check_older(Id id, std::uint32_t epoch) const;
   [[noreturn]] void stale(Id id) const;
+  Id find_constant(Real value, Id more);
+  static bool same_bits(Real a, Real b) { return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b); }
+  /// Among shared_.
+  static std::size_t place_of(Real value) {
+    return static_cast<std::size_t>(std::uint64_t(std::bit_cast<Bits>(value)) * 0x9e3779b97f4a7c15u >> 60);
+  }
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
@@ -357,7 +367,12 @@ class WENGERT_API NaiveTape {
   void make_room(std::size_t variables, std::size_t ops, std::size_t operands);
   void make_room_slowly(std::size_t variables, std::size_t ops, std::size_t operands);
   template <class T>
-  void make_room(detail::Array<T>& array, std::size_t extra);
+  void make_room(detail::Array<T>& array, std::size_t extra) {
+    if (!array.has_room(extra)) [[unlikely]]
+      make_room_slowly(array, extra);
+  }
+  template <class T>
+  void make_room_slowly(detail::Array<T>& array, std::size_t extra);
   /// Throws out_of_memory.
   void check_budget(std::size_t need, std::size_t others) const;
   std::vector<Real> call_room() const;
@@ -366,6 +381,8 @@ class WENGERT_API NaiveTape {
                            std::span<Real> contributions);
   Id append_record(Op op, std::uint32_t n, std::uint32_t outputs);
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const;
+
+  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
 
   const kernels::Backend<Real>* backend_;
   detail::Array<Real> values_, adjoints_;
@@ -381,6 +398,7 @@ class WENGERT_API NaiveTape {
   detail::Lifetime lifetime_;
   detail::Labels labels_;
   detail::Epochs epochs_;
+  /// Constants recorded lately, by their bits.
   struct SharedConstant {
     Real value = 0;
     Id id = no_id;

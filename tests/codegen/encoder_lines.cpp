@@ -197,6 +197,8 @@ class Lines {
     if (from.memory && !from.broadcast)
       line([&](Encoder& e) { e.vector(opcodes_.store(), reg, 0, from); },
            prefix + "vmovu" + (f64_ ? "pd " : "ps ") + vector(reg) + ", " + text(from));
+    line([&](Encoder& e) { e.prefetch(Place::at(Gpr::rax, offset)); },
+         "prefetcht0 " + std::to_string(offset) + "(%rax)");
     if (!shape_.point) return;
     // Code for one sample has these too.
     const std::vector<Gpr> indices = {Gpr::rax, Gpr::r8, Gpr::r9, Gpr::r10, Gpr::r11};

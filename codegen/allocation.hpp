@@ -14,7 +14,8 @@
 namespace wengert::codegen {
 
 inline constexpr std::uint32_t never = 0xffffffffu;
-inline constexpr Gpr numbers = Gpr::rdi, uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
+inline constexpr Gpr uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
+inline constexpr Gpr point_tables[] = {Gpr::rdi, uniforms, Gpr::r8, Gpr::r9};  // by Table
 
 /// Part of one Assembler (assemble.cpp), which writes the instructions between the moves that are written here.
 class Allocation {
@@ -126,7 +127,7 @@ class Allocation {
       case Do::constant: return target_.evex ? Place::all_lanes(pool, state_[v].slot) : Place::at(pool, state_[v].slot);
       case Do::table: return Place::at(pool, state_[v].slot);
       case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
-      case Do::input: return number(nodes_[v].b);
+      case Do::input: return number(nodes_[v].b, nodes_[v].c);
       default: return spilled(state_[v].slot);
     }
   }
@@ -137,11 +138,9 @@ class Allocation {
   }
   std::int32_t offset(std::int32_t slot) const { return slot * slot_bytes() - static_cast<std::int32_t>(spill_bias); }
   std::int32_t slot_bytes() const { return spills_numbers() ? 8 : vector_bytes_; }
-  /// Input or output k of a point.
-  Place number(std::uint32_t k) const {
-    const auto bytes = static_cast<std::int32_t>(graph_.real_bytes());
-    return Place::all_lanes(numbers, static_cast<std::int32_t>(k) * bytes -
-                                         static_cast<std::int32_t>(bias_of_numbers(graph_.real_bytes())));
+  /// Number k of a point's table.
+  Place number(std::uint32_t k, std::uint32_t table) const {
+    return Place::all_lanes(point_tables[table], static_cast<std::int32_t>(k * graph_.real_bytes()));
   }
   /// Whether its address isn't known before the code runs.
   bool behind_pointer(Value v) const { return !point_ && nodes_[v].what == Do::input; }

@@ -17,36 +17,57 @@ class Assembler : Allocation {
     find_uses();
     lay_out_pool();
     out_.reserve(9 * nodes_.size() + 2 * Encoder::most_bytes);  // about what they take
-    out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
-    const std::size_t round = out_.size();
+    if (point_) {
+      all_nodes();
+      end_point();
+    } else {
+      rounds();
+    }
+    return {out_.release(), std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
+  }
+
+ private:
+  void all_nodes() {
     begin_requirements();
     for (Value v = 0; v < nodes_.size(); ++v) {
       if (!live(v)) continue;
       out_.make_room();
       node(v);
     }
+  }
+  void rounds() {
+    out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
+    const std::size_t round = out_.size();
+    all_nodes();
     end_requirements();      // the zero flag: all were met
     out_.raw({0x0f, 0x85});  // jnz to the failure
     const std::size_t to_failure = out_.size();
     out_.dword(0);
-    if (!point_) {
-      out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
-      out_.dword(vector_bytes_ * static_cast<std::int32_t>(shape_.vectors));
-      out_.raw({0x49, 0xff, 0xc8});  // dec r8
-      out_.raw({0x0f, 0x85});        // jnz to the next round
-      out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
-    }
+    out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
+    out_.dword(vector_bytes_ * static_cast<std::int32_t>(shape_.vectors));
+    out_.raw({0x49, 0xff, 0xc8});  // dec r8
+    out_.raw({0x0f, 0x85});        // jnz to the next round
+    out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
     out_.byte(0xb8);  // mov eax, 1
     out_.dword(1);
     leave();
     out_.patch(to_failure, static_cast<std::int32_t>(out_.size() - to_failure - 4));
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
-    return {out_.release(), std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
   }
-
- private:
   void leave() { out_.raw({0xc5, 0xf8, 0x77, 0xc3}); }  // vzeroupper, ret
+  /// Without a branch. Vectors of 128 bits leave nothing for vzeroupper to do.
+  void end_point() {
+    if (target_.mask_registers) {
+      move_good_to_eax();
+      out_.raw({0x83, 0xe0, 0x01});  // and eax, 1: its lanes are alike
+    } else {
+      out_.raw({0x31, 0xc0});  // xor eax, eax
+      out_.vector(Opcodes::test, bad_, 0, Place::vector(bad_));
+      out_.raw({0x0f, 0x94, 0xc0});  // sete al
+    }
+    out_.byte(0xc3);  // ret
+  }
 
   // ---- masks and requirements ------------------------------------------------------------------------------------------
 
@@ -58,11 +79,11 @@ class Assembler : Allocation {
   }
   void end_requirements() {
     if (!target_.mask_registers) return out_.vector(Opcodes::test, bad_, 0, Place::vector(bad_));
-    out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good});  // kmov eax, good
-    if (point_) out_.raw({0x83, 0xe0, 0x01});                   // and eax, 1: its lanes are alike
-    out_.byte(0x3d);                                            // cmp eax, all lanes
-    out_.dword(point_ ? 1 : f64_ ? 0xff : 0xffff);
+    move_good_to_eax();
+    out_.byte(0x3d);  // cmp eax, all lanes
+    out_.dword(f64_ ? 0xff : 0xffff);
   }
+  void move_good_to_eax() { out_.raw({0xc5, f64_ ? 0xf9u : 0xf8u, 0x93, 0xc0 | good}); }  // kmov
   void refuse(Value mask, std::uint32_t next) {
     const unsigned a = get(mask);
     read(mask, next);
@@ -91,7 +112,7 @@ class Assembler : Allocation {
       case Do::output: {
         const unsigned r = get(n.a);
         if (point_) {
-          store(r, number(n.b));
+          store(r, number(n.b, n.c));
         } else {
           point_at(n.b);
           store(r, vector_at_pointer(n.c));
@@ -282,7 +303,7 @@ class Assembler : Allocation {
     Gpr in;
     Value value = no_value;
   };
-  std::array<Index, 4> indices_{{{Gpr::rax}, {Gpr::r8}, {Gpr::r10}, {Gpr::r11}}};
+  std::array<Index, 3> indices_{{{Gpr::rax}, {Gpr::r10}, {Gpr::r11}}};
   std::size_t next_index_ = 0;
 
   void lookup(Value v) {

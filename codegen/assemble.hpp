@@ -11,9 +11,12 @@ namespace wengert::codegen {
 
 /// The code: a function as below, and what it reads. It computes `rounds` times, each time `vectors` of each input and
 /// output, at addresses that grow from round to round. Whether every requirement was met; it stops at the first round that
-/// doesn't meet them all. Code for a point computes once, and has its inputs and outputs one after the other in memory.
-using Function = int (*)(void* const* pointers_or_numbers, const void* uniforms, void* spills, const void* pool,
+/// doesn't meet them all.
+using Function = int (*)(void* const* pointers, const void* uniforms, void* spills, const void* pool,
                          std::size_t rounds);
+/// That of a point, which computes once: its arguments are the tables (Table) that inputs and outputs are in.
+using PointFunction = int (*)(const void* inputs, void* uniforms, void* spills, const void* pool, void* values,
+                              void* gradients);
 
 struct Assembly {
   LargeVector<std::uint8_t> code;
@@ -21,8 +24,7 @@ struct Assembly {
   std::size_t spill_bytes = 0;
 };
 
-/// What `pool`, `spills` and a point's numbers point past the beginning of their memory by, so that short offsets reach
-/// twice as far.
+/// What `pool` and `spills` point past the beginning of their memory by, so that short offsets reach twice as far.
 constexpr std::ptrdiff_t bias_of_numbers(std::size_t real_bytes) {
   return static_cast<std::ptrdiff_t>(128 * real_bytes);
 }

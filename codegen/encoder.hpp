@@ -16,7 +16,7 @@
 
 namespace wengert::codegen {
 
-/// General registers, of those that a function may change. As a base, one of the first five.
+/// General registers, of those that a function may change.
 enum class Gpr : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rsi = 6, rdi = 7, r8 = 8, r9 = 9, r10 = 10, r11 = 11 };
 
 /// A vector register, or memory at base + offset: a vector, or one number for all lanes; that at base + offset + index numbers.
@@ -153,10 +153,11 @@ class Encoder {
     *to = static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (source & 7));
     end_ = to + 1;
   }
-  /// Of registers, and memory. Bases are registers below 8, indices below 16.
+  /// Of registers, and memory.
   void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
     const unsigned index = source.indexed ? static_cast<unsigned>(source.index) : 0,
-                   registers = of_registers(reg, second) | (index & 8) << 11;
+                   registers =
+                       of_registers(reg, second) | (static_cast<unsigned>(source.base) & 8) << 10 | (index & 8) << 11;
     if (evex_)
       operand(evex(op, registers, mask, broadcast), reg, source, source.broadcast ? log_real_bytes_ : 4 + length_);
     else operand(vex(op, registers), reg, source, 0);
@@ -189,13 +190,13 @@ class Encoder {
   /// ModRM, SIB, displacement of memory: short ones count in 2^scale bytes.
   void operand(std::uint8_t* to, unsigned reg, Place p, int scale) {
     const std::int32_t scaled = p.offset >> scale;
-    const unsigned low = (reg & 7) << 3 | (p.indexed ? 4u : static_cast<unsigned>(p.base));
+    const unsigned base = static_cast<unsigned>(p.base) & 7, low = (reg & 7) << 3 | (p.indexed ? 4u : base);
     const bool none = p.offset == 0,
                is_short = static_cast<std::int8_t>(scaled) == scaled && p.offset == scaled * (1 << scale);
     *to++ = static_cast<std::uint8_t>((none ? 0u : is_short ? 0x40u : 0x80u) | low);
     if (p.indexed)
       *to++ = static_cast<std::uint8_t>(static_cast<unsigned>(log_real_bytes_) << 6 |
-                                        (static_cast<unsigned>(p.index) & 7) << 3 | static_cast<unsigned>(p.base));
+                                        (static_cast<unsigned>(p.index) & 7) << 3 | base);
     put(to, static_cast<std::uint32_t>(is_short ? scaled : p.offset));
     end_ = to + (none ? 0 : is_short ? 1 : 4);
   }

@@ -26,8 +26,8 @@ enum class Do : std::uint8_t {
   constant,  ///< bits in a (low) and b (high), in all lanes
   uniform,   ///< number a of a batch, in all lanes
   table,     ///< vector `immediate` of table a
-  input,     ///< pointer b, vector c of those that a round of the code computes
-  output,    ///< of a, to pointer b, vector c
+  input,     ///< pointer b, vector c of those that a round of the code computes; of a point number b of table c
+  output,    ///< of a, to pointer b, vector c; of a point as number b of table c
   // Numbers.
   add,
   sub,
@@ -87,6 +87,9 @@ enum class Comparison : std::uint8_t {
 enum class IntComparison : std::uint8_t { equal = 0, less = 1, not_equal = 4, not_less = 5 };
 enum class Rounding : std::uint8_t { current = 4, down = 9, up = 10, to_zero = 11 };
 
+/// Where the numbers of a point are: what the code is called with.
+enum class Table : std::uint8_t { inputs, uniforms, values, gradients };
+
 struct Node {
   Do what;
   std::uint8_t immediate;
@@ -132,10 +135,9 @@ class Graph {
   Value constant(double x) { return constant_bits(bits_of(x)); }
   Value constant_bits(std::uint64_t bits);
   Value uniform(std::uint32_t number) { return number_of({Do::uniform, 0, number, 0, 0}); }
-  Value input(std::uint32_t pointer, std::uint32_t vector) { return number_of({Do::input, 0, 0, pointer, vector}); }
-  void output(Value value, std::uint32_t pointer, std::uint32_t vector) {
-    number_of({Do::output, 0, value, pointer, vector});
-  }
+  /// Of a batch: vector 0 of a pointer; of a point: number `at` of a table.
+  Value input(std::uint32_t at, Table of) { return number_of({Do::input, 0, 0, at, vector_or_table(of)}); }
+  void output(Value value, std::uint32_t at, Table of) { number_of({Do::output, 0, value, at, vector_or_table(of)}); }
   Value binary(Do what, Value a, Value b);
   Value unary(Do what, Value a, unsigned immediate = 0);
   Value ternary(Do what, Value a, Value b, Value c);
@@ -165,6 +167,7 @@ class Graph {
   bool complete() const { return complete_; }
 
  private:
+  std::uint32_t vector_or_table(Table table) const { return shape_.point ? static_cast<std::uint32_t>(table) : 0; }
   std::uint64_t bits_of(double x) const;
   bool is_constant(Value v) const { return nodes_[v].what == Do::constant; }
   std::uint64_t bits(Value v) const { return nodes_[v].a | std::uint64_t(nodes_[v].b) << 32; }

@@ -168,9 +168,9 @@ std::size_t Machine<Real>::bytes_with(std::initializer_list<Pass<Real>> passes, 
 template <class Real>
 std::size_t Machine<Real>::native_bytes() const {
   std::size_t sum = 0;
-  for (const auto& kind : native_)
-    for (const Native& native : kind)
-      if (native.runner) sum += native.runner->bytes();
+  each_native([&](const auto& native) {
+    if (native.runner) sum += native.runner->bytes();
+  });
   return sum;
 }
 
@@ -178,8 +178,8 @@ template <class Real>
 void Machine<Real>::give_up_native(std::size_t bytes) {
   over_budget_ = "with machine code the replay needs " + std::to_string(bytes) + " bytes, and its budget is " +
                  std::to_string(budget_) + " bytes";
-  for (auto& kind : native_)
-    for (Native& native : kind) native.runner.reset();
+  for (auto& native : blocks_) native.runner.reset();
+  for (auto& native : points_) native.runner.reset();
 }
 
 template <class Real>
@@ -232,25 +232,56 @@ void Machine<Real>::finish() {
 }
 
 template <class Real>
+bool Machine<Real>::native_allowed() const {
+  return engine_ != Engine::interpreter && native_target(isa_) && over_budget_.empty();
+}
+
+/// Of one kind, with `samples` so far and `more` of them.
+template <class Real>
+bool Machine<Real>::worth_making(std::size_t& samples, std::size_t& worth_from, bool gradient, bool point,
+                                 std::size_t more) {
+  if (engine_ != Engine::automatic) return true;
+  if (worth_from == 0) {
+    const plan::NativeCost cost = plan::native_cost(data_, gradient, isa_);
+    worth_from = point ? cost.worth_from_alone : cost.worth_from;
+  }
+  samples += more;
+  return samples >= worth_from;
+}
+
+template <class Real>
+std::size_t Machine<Real>::room_for_native() const {
+  return budget_ - std::min(budget_, needed_ + native_bytes());
+}
+
+template <class Real>
 NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
-  if (engine_ == Engine::interpreter || !native_target(isa_) || samples == 0 || !over_budget_.empty()) return nullptr;
-  const bool point = samples == 1;
-  if (point && gradient && whole_point_) return nullptr;  // has been tried
-  Native& native = native_[point][gradient];
+  if (!native_allowed() || samples <= 1) return nullptr;
+  auto& native = blocks_[gradient];
   if (!native.runner) {
-    if (engine_ == Engine::automatic) {
-      if (native.worth_from == 0) {
-        const plan::NativeCost cost = plan::native_cost(data_, gradient, isa_);
-        native.worth_from = point ? cost.worth_from_alone : cost.worth_from;
-      }
-      native.samples += samples;
-      if (native.samples < native.worth_from) return nullptr;
-    }
-    native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, point,
-                                                         budget_ - std::min(budget_, needed_ + native_bytes()));
+    if (!worth_making(native.samples, native.worth_from, gradient, false, samples)) return nullptr;
+    native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, room_for_native());
+  }
+  return native.runner->why_not().empty() ? native.runner.get() : nullptr;
+}
+
+template <class Real>
+NativePoint<Real>* Machine<Real>::native_point(bool gradient, const NativeBatch<Real>& batch) {
+  if (!native_allowed() || whole_point_[gradient]) return nullptr;
+  auto& native = points_[gradient];
+  if (!native.runner) {
+    if (!worth_making(native.samples, native.worth_from, gradient, true, 1)) return nullptr;
+    native.runner = std::make_unique<NativePoint<Real>>(data_, isa_, gradient, batch, room_for_native());
   }
   if (!native.runner->why_not().empty()) return nullptr;
-  if (point && gradient && !uniform_.any() && !has_budget()) whole_point_ = native.runner.get();
+  if (has_budget()) {
+    if (const std::size_t needed = needed_ + native_bytes(); needed > budget_) {
+      give_up_native(needed);
+      return nullptr;
+    }
+  } else if (!uniform_.any()) {
+    whole_point_[gradient] = native.runner.get();
+  }
   return native.runner.get();
 }
 
@@ -272,15 +303,17 @@ std::string Machine<Real>::engine() const {
     return "interpreter: native code is for avx2 and avx512, this is " + std::string(name(isa_));
   if (!over_budget_.empty()) return "interpreter: " + over_budget_;
   std::string why_not = "too few samples so far for native code";
-  for (const auto& kind : native_)
-    for (const Native& native : kind) {
-      if (!native.runner && native.worth_from == plan::NativeCost::never)
-        why_not = "native code would not pay (Program::describe)";
-      if (!native.runner) continue;
-      if (native.runner->why_not().empty()) return "native: " + std::string(name(isa_));
+  bool any = false;
+  each_native([&](const auto& native) {
+    if (!native.runner) {
+      if (native.worth_from == plan::NativeCost::never) why_not = "native code would not pay (Program::describe)";
+    } else if (native.runner->why_not().empty()) {
+      any = true;
+    } else {
       why_not = native.runner->why_not();
     }
-  return "interpreter: " + why_not;
+  });
+  return any ? "native: " + std::string(name(isa_)) : "interpreter: " + why_not;
 }
 
 template <class Real>

@@ -13,7 +13,7 @@
 #include "kernels/dispatch.hpp"
 #include "tape/departures.hpp"
 #include "tape/in_use.hpp"
-#include "tape/native.hpp"
+#include "tape/native_point.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
@@ -50,14 +50,15 @@ class Machine {
   unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
   std::size_t lanes() const { return lanes_; }
   std::size_t bytes() const;
-  /// Machine code for values, or for values and adjoints, of a batch or a single sample; null where the interpreter is to
-  /// do it.
+  /// Machine code for values, or for values and adjoints, of batches; null where the interpreter is to do it.
   NativeRunner<Real>* native(bool gradient, std::size_t samples);
+  /// The same of a batch of one sample.
+  NativePoint<Real>* native_point(bool gradient, const NativeBatch<Real>& batch);
   /// Whether that, for a pass of each_block, stays within the budget. If not, there will be no machine code from now on.
   bool has_room_for(const NativeRunner<Real>& runner, const Pass<Real>& pass);
-  /// Machine code for a sample, values and adjoints, once it is there, where nothing else has to run. Who has it tries it
-  /// first, and `native` hasn't got it any more.
-  NativeRunner<Real>* whole_point() const { return whole_point_; }
+  /// Machine code for a sample once it is there, where nothing else has to run. It is tried first, before anything is checked,
+  /// and `native_point` hasn't got it any more.
+  NativePoint<Real>* whole_point(bool gradient) const { return whole_point_[gradient]; }
   /// What runs batches, and why it isn't machine code where that was wanted.
   std::string engine() const;
 
@@ -133,7 +134,9 @@ class Machine {
   void finish();
   /// Makes the reduction ready for the sums of a pass.
   Reduction<Real>& begin_sums(const Pass<Real>& pass);
-  void forget_departures() { departures_.clear(); }
+  void forget_departures() {
+    if (data_.statistics.guards != 0) departures_.clear();
+  }
   std::span<const Departure> departures() const { return departures_.all(); }
 
   UniformSide<Real>& uniform() { return uniform_; }
@@ -188,14 +191,24 @@ class Machine {
   Departures departures_;
   Engine engine_;
   /// Machine code of one kind: made when first wanted.
+  template <class Runner>
   struct Native {
-    std::unique_ptr<NativeRunner<Real>> runner;
+    std::unique_ptr<Runner> runner;
     std::size_t samples = 0,
                 worth_from = 0;  // so far, while it isn't there; and how many are worth it, 0: not known yet
   };
-  Native native_[2][2];                        // [for a point][gradient]
-  NativeRunner<Real>* whole_point_ = nullptr;  // of these
-  std::string over_budget_;                    // why machine code was given up, if it was
+  bool worth_making(std::size_t& samples, std::size_t& worth_from, bool gradient, bool point, std::size_t more);
+  bool native_allowed() const;
+  std::size_t room_for_native() const;
+  template <class Visit>
+  void each_native(const Visit& visit) const {
+    for (const auto& native : blocks_) visit(native);
+    for (const auto& native : points_) visit(native);
+  }
+  Native<NativeRunner<Real>> blocks_[2];  // [gradient]
+  Native<NativePoint<Real>> points_[2];
+  NativePoint<Real>* whole_point_[2] = {};  // of these
+  std::string over_budget_;                 // why machine code was given up, if it was
 };
 
 template <class Real>

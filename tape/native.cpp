@@ -8,28 +8,6 @@
 #include "tape/native_cost.hpp"
 
 namespace wengert {
-namespace {
-
-/// Whether two tables of samples have no memory in common, as far as their ends tell.
-template <class A, class B>
-bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::size_t items_b, std::size_t samples) {
-  const auto range = [&](const auto& s, std::size_t items) {
-    const std::ptrdiff_t last_sample = static_cast<std::ptrdiff_t>(samples - 1) * s.sample,
-                         last_item = static_cast<std::ptrdiff_t>(items - 1) * s.item;
-    const auto at = reinterpret_cast<std::uintptr_t>(s.data);
-    const std::ptrdiff_t low = std::min<std::ptrdiff_t>(last_sample, 0) + std::min<std::ptrdiff_t>(last_item, 0),
-                         high = std::max<std::ptrdiff_t>(last_sample, 0) + std::max<std::ptrdiff_t>(last_item, 0) + 1;
-    return std::pair(at + static_cast<std::uintptr_t>(low) * sizeof(*s.data),
-                     at + static_cast<std::uintptr_t>(high) * sizeof(*s.data));
-  };
-  if (!a.data || !b.data || items_a == 0 || items_b == 0 || samples == 0) return true;
-  const auto [a_low, a_high] = range(a, items_a);
-  const auto [b_low, b_high] = range(b, items_b);
-  return a_high <= b_low || b_high <= a_low;
-}
-
-}  // namespace
-
 const codegen::Target* native_target(Isa isa) {
   switch (isa) {
     case Isa::avx2: return &codegen::avx2;
@@ -40,7 +18,7 @@ const codegen::Target* native_target(Isa isa) {
 
 template <class Real>
 NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
-                             codegen::Chain chain, std::size_t most_bytes) {
+                             codegen::Chain chain, std::size_t most_bytes, plan::PointStrides strides) {
   if (!data.call.empty()) {
     why_not_ = "the custom op " + data.call + " is code, not vector operations";
     return;
@@ -58,7 +36,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
       why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
       return;
     }
-  const codegen::Graph graph = plan::lower_to_graph(data, gradient, shape, chain, nodes, limited);
+  const codegen::Graph graph = plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited});
   if (!graph.complete()) {
     why_not_ = limited && graph.nodes().size() >= nodes ? "making machine code takes more bytes than the budget leaves"
                                                         : "an op of the program has no vector form";
@@ -90,28 +68,31 @@ template <class Real>
 bool NativeCode<Real>::run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const {
   const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
   return function(reinterpret_cast<void* const*>(const_cast<Real**>(pointers)), uniforms, spills + codegen::spill_bias,
-                  pool_.data() + codegen::bias_of_numbers(sizeof(Real)), samples / lanes_) != 0;
+                  biased_pool(), samples / lanes_) != 0;
+}
+
+void Misses::missed() {
+  ++failed_;
+  to_skip_ = penalty_ = std::min<std::size_t>(2 * penalty_ + 1, 63);
 }
 
 template <class Real>
-bool NativeCode<Real>::run_point(Real* numbers, const Real* uniforms, std::byte* spills) const {
-  const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
-  constexpr std::ptrdiff_t bias = codegen::bias_of_numbers(sizeof(Real));
-  return function(reinterpret_cast<void* const*>(reinterpret_cast<std::byte*>(numbers) + bias), uniforms,
-                  spills + codegen::spill_bias, pool_.data() + bias, 1) != 0;
+void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to) {
+  for (const plan::Import& import : (gradient ? data.gradient : data.values).imports)
+    *to++ = *from.slot(import.uniform);
+  if (gradient)
+    for (const plan::Slot slot : data.uniform.sum_adjoints) *to++ = *from.slot(slot);
 }
 
 template <class Real>
-NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
-                                 std::size_t most_bytes)
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, std::size_t most_bytes)
     : data_(data),
       layout_(gradient ? data.gradient : data.values),
       at_(data, gradient),
       isa_(isa),
       gradient_(gradient),
-      point_(point),
       most_bytes_(most_bytes),
-      code_(data, isa, gradient, point, chain_, most_bytes) {}
+      code_(data, isa, gradient, false, chain_, most_bytes) {}
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes() const {
@@ -122,8 +103,7 @@ std::size_t NativeRunner<Real>::bytes() const {
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes_with(std::size_t workers, std::size_t most) const {
-  const std::size_t each =
-      numbers_in_staging(round_up(most)) * sizeof(Real) + code_.spill_bytes() + codegen::spill_bias;
+  const std::size_t each = at_.count * round_up(most) * sizeof(Real) + code_.spill_bytes() + codegen::spill_bias;
   std::size_t sum = code_.code_bytes();
   for (std::size_t w = 0; w < std::max(workers, workers_.size()); ++w) {
     const std::size_t has = w < workers_.size() ? workers_[w].staging.bytes() + workers_[w].spills.bytes() : 0;
@@ -136,14 +116,13 @@ template <class Real>
 void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uniform) {
   std::size_t tried = 0, failed = 0;
   for (const Worker& worker : workers_) {
-    tried += worker.tried;
-    failed += worker.failed;
+    tried += worker.misses.tried();
+    failed += worker.misses.failed();
   }
-  // Where derivatives come out NaN often, the rule at every product is cheaper than doing blocks again.
-  if (failed >= 4 && 4 * failed > tried && gradient_ && data_.zero_rule == ZeroRule::exact &&
+  if (wants_zero_rule(tried, failed) && gradient_ && data_.zero_rule == ZeroRule::exact &&
       chain_ == codegen::Chain::plain) {
     const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
-    NativeCode<Real> careful(data_, isa_, gradient_, point_, codegen::Chain::zero_rule,
+    NativeCode<Real> careful(data_, isa_, gradient_, false, codegen::Chain::zero_rule,
                              limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
     chain_ = codegen::Chain::zero_rule;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
@@ -153,10 +132,8 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
   }
   if (workers_.size() != workers) workers_.resize(workers);
   if (!uniform) return;
-  uniforms_.clear();
-  for (const plan::Import& import : layout_.imports) uniforms_.push_back(*uniform->slot(import.uniform));
-  if (gradient_)
-    for (const plan::Slot slot : data_.uniform.sum_adjoints) uniforms_.push_back(*uniform->slot(slot));
+  uniforms_.resize(plan::NativeUniforms<Real>(data_, gradient_).weights);
+  take_uniforms(data_, gradient_, *uniform, uniforms_.data());
 }
 
 template <class Real>
@@ -180,32 +157,9 @@ LaneSlot<Real> NativeRunner<Real>::slot(Worker& worker, std::size_t pointer) con
 }
 
 template <class Real>
-bool NativeRunner<Real>::Worker::skips() {
-  if (to_skip == 0) return false;
-  --to_skip;
-  return true;
-}
-template <class Real>
-bool NativeRunner<Real>::Worker::ran(bool well) {
-  ++tried;
-  if (well) {
-    penalty = 0;
-  } else {
-    ++failed;
-    to_skip = penalty = std::min<std::size_t>(2 * penalty + 1, 63);
-  }
-  return well;
-}
-
-template <class Real>
-std::size_t NativeRunner<Real>::numbers_in_staging(std::size_t width) const {
-  return std::max(at_.count * width, static_cast<std::size_t>(codegen::bias_of_numbers(1)));
-}
-
-template <class Real>
 void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
   if (worker.width >= width) return;
-  worker.staging.reserve(numbers_in_staging(width));
+  worker.staging.reserve(at_.count * width);
   worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
   worker.pointers.resize(at_.count);
   worker.width = width;
@@ -214,7 +168,7 @@ void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
 template <class Real>
 bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, std::size_t most) {
   Worker& worker = workers_[worker_number];
-  if (worker.skips()) return false;
+  if (worker.misses.skips()) return false;
   make_room(worker, round_up(most));
   const bool in_place = in_place_ && lanes.count % code_.lanes() == 0;
   std::vector<Real*>& pointers = worker.pointers;
@@ -240,7 +194,7 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
       pointers[at_.gradients + k] = place(batch_.gradients, lanes.first, k);
   }
 
-  if (!worker.ran(code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), round_up(lanes.count))))
+  if (!worker.misses.ran(code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), round_up(lanes.count))))
     return false;
 
   if (!in_place && batch_.values.data)
@@ -257,43 +211,14 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
 }
 
 template <class Real>
-bool NativeRunner<Real>::run_point(const NativeBatch<Real>& batch, const Workspace<Real>* uniform) {
-  prepare(1, uniform);
-  Worker& worker = workers_[0];
-  if (worker.skips()) return false;
-  make_room(worker, 1);
-  Real* const numbers = worker.staging.data();
-  // A loop where a call of memcpy would take longer.
-  constexpr std::size_t few = 16;
-  const auto take = [&](const Samples<const Real>& from, std::size_t count, Real* to) {
-    if (from.item == 1 && count > few) std::copy_n(from.data, count, to);
-    else
-      for (std::size_t k = 0; k < count; ++k) to[k] = from.data[static_cast<std::ptrdiff_t>(k) * from.item];
-  };
-  const auto give = [&](const Real* from, std::size_t count, const Samples<Real>& to) {
-    if (!to.data) return;
-    if (to.item == 1 && count > few) std::copy_n(from, count, to.data);
-    else
-      for (std::size_t k = 0; k < count; ++k) to.data[static_cast<std::ptrdiff_t>(k) * to.item] = from[k];
-  };
-  take(batch.inputs, layout_.inputs.size(), numbers + at_.inputs);
-  if (gradient_) {
-    if (batch.weights.data) take(batch.weights, data_.seeds.size(), numbers + at_.weights);
-    else std::fill_n(numbers + at_.weights, data_.seeds.size(), Real(1));
-  }
-  if (!worker.ran(code_.run_point(numbers, uniforms_.data(), worker.spill_memory()))) return false;
-  give(numbers + at_.outputs, layout_.outputs.size(), batch.values);
-  if (gradient_) give(numbers + at_.gradients, data_.gradients.size(), batch.gradients);
-  return true;
-}
-
-template <class Real>
 const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) const {
   return workers_[worker].staging.data() + (at_.sums + q) * workers_[worker].width;
 }
 
 template class NativeCode<double>;
 template class NativeCode<float>;
+template void take_uniforms(const plan::ProgramData<double>&, bool, const Workspace<double>&, double*);
+template void take_uniforms(const plan::ProgramData<float>&, bool, const Workspace<float>&, float*);
 template class NativeRunner<double>;
 template class NativeRunner<float>;
 

@@ -26,10 +26,10 @@ const codegen::Target* native_target(Isa isa);
 template <class Real>
 class NativeCode {
  public:
-  /// `gradient`: values and adjoints. `point`: of one sample at a time. Code and constants of more than `most_bytes` aren't
-  /// kept. Check `why_not` before use.
+  /// `gradient`: values and adjoints. `point`: of one sample at a time, whose tables have these strides. Code and constants of
+  /// more than `most_bytes` aren't kept. Check `why_not` before use.
   NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point, codegen::Chain chain,
-             std::size_t most_bytes);
+             std::size_t most_bytes, plan::PointStrides strides = {});
 
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
   std::size_t lanes() const { return lanes_; }             ///< samples that it computes at a time
@@ -39,10 +39,15 @@ class NativeCode {
   /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
   /// of the sums' adjoints.
   bool run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const;
-  /// The same of a point, whose inputs and outputs are at `numbers`, in the order of NativePointers.
-  bool run_point(Real* numbers, const Real* uniforms, std::byte* spills) const;
+  /// The same of a point. `uniforms`: as NativeUniforms has them, weights and shares of the sums among them.
+  bool run_point(const Real* inputs, Real* uniforms, std::byte* spills, Real* values, Real* gradients) const {
+    const auto function = reinterpret_cast<codegen::PointFunction>(reinterpret_cast<std::uintptr_t>(memory_.data()));
+    return function(inputs, uniforms, spills + codegen::spill_bias, biased_pool(), values, gradients) != 0;
+  }
 
  private:
+  const std::uint8_t* biased_pool() const { return pool_.data() + codegen::bias_of_numbers(sizeof(Real)); }
+
   codegen::ExecutableMemory memory_;
   AlignedArray<std::uint8_t> pool_;
   std::size_t lanes_ = 0, spill_bytes_ = 0;
@@ -57,11 +62,61 @@ struct NativeBatch {
   Samples<Real> values, gradients;
 };
 
-/// Runs blocks of a batch, each worker with memory of its own, or single samples.
+/// How often code left what it was given to the interpreter, and which the interpreter gets at once after one that had to be
+/// done again: more of them the longer that goes on.
+class Misses {
+ public:
+  /// Whether this one is the interpreter's.
+  bool skips() {
+    if (to_skip_ == 0) return false;
+    --to_skip_;
+    return true;
+  }
+  /// Whether it went well, which it returns.
+  bool ran(bool well) {
+    ++tried_;
+    if (well) penalty_ = 0;
+    else missed();
+    return well;
+  }
+  std::size_t tried() const { return tried_; }
+  std::size_t failed() const { return failed_; }
+
+ private:
+  void missed();
+  std::size_t to_skip_ = 0, penalty_ = 0, tried_ = 0, failed_ = 0;
+};
+
+/// Whether derivatives come out NaN so often that the zero rule at every product is cheaper than doing them again.
+inline bool wants_zero_rule(std::size_t tried, std::size_t failed) { return failed >= 4 && 4 * failed > tried; }
+
+/// The uniform values that code reads, into the first of NativeUniforms.
+template <class Real>
+void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to);
+
+/// Whether two tables of samples have no memory in common, as far as their ends tell.
+template <class A, class B>
+bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::size_t items_b, std::size_t samples) {
+  const auto range = [&](const auto& s, std::size_t items) {
+    const std::ptrdiff_t last_sample = static_cast<std::ptrdiff_t>(samples - 1) * s.sample,
+                         last_item = static_cast<std::ptrdiff_t>(items - 1) * s.item;
+    const auto at = reinterpret_cast<std::uintptr_t>(s.data);
+    const std::ptrdiff_t low = std::min<std::ptrdiff_t>(last_sample, 0) + std::min<std::ptrdiff_t>(last_item, 0),
+                         high = std::max<std::ptrdiff_t>(last_sample, 0) + std::max<std::ptrdiff_t>(last_item, 0) + 1;
+    return std::pair(at + static_cast<std::uintptr_t>(low) * sizeof(*s.data),
+                     at + static_cast<std::uintptr_t>(high) * sizeof(*s.data));
+  };
+  if (!a.data || !b.data || items_a == 0 || items_b == 0 || samples == 0) return true;
+  const auto [a_low, a_high] = range(a, items_a);
+  const auto [b_low, b_high] = range(b, items_b);
+  return a_high <= b_low || b_high <= a_low;
+}
+
+/// Runs blocks of a batch, each worker with memory of its own.
 template <class Real>
 class NativeRunner {
  public:
-  NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
+  NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient,
                std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
   const std::string& why_not() const { return code_.why_not(); }
@@ -74,8 +129,6 @@ class NativeRunner {
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);
-  /// A whole batch of one sample, where that is what the code is for, without `begin`. False: as above.
-  bool run_point(const NativeBatch<Real>& batch, const Workspace<Real>* uniform);
   /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
   const Real* lanes_of(std::size_t worker, std::size_t q) const;
 
@@ -85,14 +138,10 @@ class NativeRunner {
     AlignedArray<std::uint8_t> spills;
     std::vector<Real*> pointers;
     std::size_t width = 0;
-    std::size_t to_skip = 0, penalty = 0;  // blocks that the interpreter gets after one that had to be done again
-    std::size_t tried = 0, failed = 0;     // blocks, with the code as it is
+    Misses misses;  // blocks, with the code as it is
 
     std::byte* spill_memory() { return reinterpret_cast<std::byte*>(spills.data()); }
-    bool skips();
-    bool ran(bool well);  // returns `well`
   };
-  std::size_t numbers_in_staging(std::size_t width) const;
   void prepare(std::size_t workers, const Workspace<Real>* uniform);
   void make_room(Worker& worker, std::size_t width) const;
   LaneSlot<Real> slot(Worker& worker, std::size_t pointer) const;
@@ -102,7 +151,7 @@ class NativeRunner {
   const plan::Layout<Real>& layout_;
   const plan::NativePointers<Real> at_;
   const Isa isa_;
-  const bool gradient_, point_;
+  const bool gradient_;
   const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;
   NativeCode<Real> code_;

@@ -71,7 +71,7 @@ class Costs {
     const std::uint32_t m = row.outputs(n);
     const auto inputs = [&](std::size_t count) {
       std::vector<Value> values(count);
-      for (Value& value : values) value = graph_.input(inputs_++, 0);
+      for (Value& value : values) value = graph_.input(inputs_++, codegen::Table::inputs);
       return values;
     };
     const std::vector<Value> x = inputs(3 + n), y = inputs(m);

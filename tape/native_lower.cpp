@@ -18,13 +18,14 @@ using Version = std::uint32_t;
 template <class Real>
 class NativeLowering {
  public:
-  NativeLowering(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape, codegen::Chain chain,
-                 std::size_t expected, bool no_more)
+  NativeLowering(const ProgramData<Real>& data, const Lowering& how)
       : data_(data),
-        layout_(gradient ? data.gradient : data.values),
-        pointers_(data, gradient),
-        gradient_(gradient),
-        graph_(shape, sizeof(Real), chain, expected, no_more),
+        layout_(how.gradient ? data.gradient : data.values),
+        pointers_(data, how.gradient),
+        uniforms_(data, how.gradient),
+        strides_(how.strides),
+        gradient_(how.gradient),
+        graph_(how.shape, sizeof(Real), how.chain, how.expected, how.no_more),
         now_(layout_.slots, 0) {}
 
   codegen::Graph run() {
@@ -32,20 +33,28 @@ class NativeLowering {
       arrive(constant.slot, graph_.constant(static_cast<double>(constant.value)));
     std::uint32_t uniform = 0;
     for (const Import& import : layout_.imports) arrive(import.slot, graph_.uniform(uniform++));
-    arrive_all(layout_.inputs, pointers_.inputs);
+    arrive_all(layout_.inputs, [&](std::size_t k) {
+      return graph_.input(place(pointers_.inputs, k, strides_.inputs), codegen::Table::inputs);
+    });
     std::vector<Result> results;
     for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
-      results.push_back({layout_.outputs[k], pointers_.outputs + k, Result::value});
-    if (layout_.guards.sum != no_slot) results.push_back({layout_.guards.sum, 0, Result::guards});
+      results.push_back({layout_.outputs[k], place(pointers_.outputs, k, strides_.values), codegen::Table::values});
+    if (layout_.guards.sum != no_slot) results.push_back({layout_.guards.sum, 0, {}, Result::guards});
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
 
-    arrive_all(data_.seeds, pointers_.weights);
     for (const Slot slot : data_.sum_seeds) arrive(slot, graph_.uniform(uniform++));
+    arrive_all(data_.seeds, [&](std::size_t k) {
+      if (point()) return graph_.uniform(static_cast<std::uint32_t>(uniforms_.weights + k));
+      return graph_.input(place(pointers_.weights, k, 1), codegen::Table::inputs);
+    });
     results.clear();
-    for (std::size_t k = 0; k < data_.gradients.size(); ++k)
+    for (std::size_t k = 0; k < data_.gradients.size(); ++k) {
+      const std::uint32_t at = place(pointers_.gradients, k, strides_.gradients);
       if (data_.gradients[k] != no_slot)
-        results.push_back({data_.gradients[k], pointers_.gradients + k, Result::derivative});
+        results.push_back({data_.gradients[k], at, codegen::Table::gradients, Result::derivative});
+      else if (point()) graph_.output(graph_.constant(0.0), at, codegen::Table::gradients);
+    }
     run_code(data_.backward, results);
     return std::move(graph_);
   }
@@ -57,9 +66,15 @@ class NativeLowering {
     return static_cast<Version>(values_.size() - 1);
   }
   void arrive(Slot slot, Value value) { now_[slot] = new_version(value); }
-  void arrive_all(const std::vector<Slot>& slots, std::size_t first_pointer) {
+  template <class ValueOf>
+  void arrive_all(const std::vector<Slot>& slots, const ValueOf& value_of) {
     for (std::size_t k = 0; k < slots.size(); ++k)
-      if (slots[k] != no_slot) arrive(slots[k], graph_.input(static_cast<std::uint32_t>(first_pointer + k), 0));
+      if (slots[k] != no_slot) arrive(slots[k], value_of(k));
+  }
+  bool point() const { return graph_.shape().point; }
+  /// Item k of a group: which pointer it has, or where in a point's table it is.
+  std::uint32_t place(std::size_t first_pointer, std::size_t k, std::uint32_t stride) const {
+    return static_cast<std::uint32_t>(point() ? k * stride : first_pointer + k);
   }
   void repeat() {
     if (graph_.shape().vectors == 2) graph_.repeat_for_second_vector();
@@ -68,8 +83,9 @@ class NativeLowering {
   /// What goes out: the number that is in a slot at the end, or a block's share of a sum, by its version.
   struct Result {
     std::uint32_t slot_or_version;
-    std::size_t pointer;
-    enum Kind { value, derivative, total, guards } kind;
+    std::uint32_t at;
+    codegen::Table table;
+    enum Kind { value, derivative, total, guards } kind = value;
   };
   void put(const Result& result, Version version) {
     Value x = values_[version];
@@ -78,7 +94,7 @@ class NativeLowering {
       return graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, wanted));
     }
     if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
-    graph_.output(x, static_cast<std::uint32_t>(result.pointer), 0);
+    graph_.output(x, result.at, result.table);
     // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
     if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact && graph_.chain() == codegen::Chain::plain)
       graph_.refuse_nan(x, x);
@@ -98,7 +114,9 @@ class NativeLowering {
     std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
       if (instruction.kind.op == Op::sum_samples)
-        sums.push_back({now_[instruction.reads[0]], pointers_.sums + instruction.sum,
+        sums.push_back({now_[instruction.reads[0]],
+                        static_cast<std::uint32_t>((point() ? uniforms_.sums : pointers_.sums) + instruction.sum),
+                        codegen::Table::uniforms,
                         instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total});
       Step step{instruction, 0, static_cast<std::uint32_t>(words_.size())};
       for (const Slot slot : instruction.reads) words_.push_back(now_[slot]);
@@ -184,6 +202,8 @@ class NativeLowering {
   const ProgramData<Real>& data_;
   const Layout<Real>& layout_;
   const NativePointers<Real> pointers_;
+  const NativeUniforms<Real> uniforms_;
+  const PointStrides strides_;
   const bool gradient_;
   codegen::Graph graph_;
   std::vector<Version> now_;   // in each slot
@@ -195,9 +215,8 @@ class NativeLowering {
 }  // namespace
 
 template <class Real>
-codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
-                              codegen::Chain chain, std::size_t expected, bool no_more) {
-  return NativeLowering<Real>(data, gradient, shape, chain, expected, no_more).run();
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how) {
+  return NativeLowering<Real>(data, how).run();
 }
 
 template <class Real>
@@ -218,10 +237,8 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
          64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
 }
 
-template codegen::Graph lower_to_graph(const ProgramData<double>&, bool, const codegen::Shape&, codegen::Chain,
-                                       std::size_t, bool);
-template codegen::Graph lower_to_graph(const ProgramData<float>&, bool, const codegen::Shape&, codegen::Chain,
-                                       std::size_t, bool);
+template codegen::Graph lower_to_graph(const ProgramData<double>&, const Lowering&);
+template codegen::Graph lower_to_graph(const ProgramData<float>&, const Lowering&);
 template std::size_t bytes_to_make(const ProgramData<double>&, bool, std::size_t);
 template std::size_t bytes_to_make(const ProgramData<float>&, bool, std::size_t);
 

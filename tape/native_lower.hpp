@@ -1,6 +1,9 @@
 // A program's instructions as vector operations.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "codegen/graph.hpp"
 #include "tape/program.hpp"
 
@@ -19,12 +22,37 @@ struct NativePointers {
   std::size_t inputs, weights, outputs, gradients, sums, count;
 };
 
-/// Records the whole program, for one vector or two; about `expected` nodes, or, with `no_more` than that, not at all. With `Chain::plain` and where the program wants
-/// the zero rule the graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is
-/// incomplete where an op can't be recorded.
+/// The numbers that code reads as uniforms, and for a point its weights and its shares of the sums too: the first of each group.
 template <class Real>
-codegen::Graph lower_to_graph(const ProgramData<Real>& data, bool gradient, const codegen::Shape& shape,
-                              codegen::Chain chain, std::size_t expected = 0, bool no_more = false);
+struct NativeUniforms {
+  NativeUniforms(const ProgramData<Real>& data, bool gradient)
+      : sum_adjoints((gradient ? data.gradient : data.values).imports.size()),
+        weights(sum_adjoints + (gradient ? data.sum_seeds.size() : 0)),
+        sums(weights + (gradient ? data.seeds.size() : 0)),
+        count(sums + data.uniform.sums.size() + (gradient ? data.uniform.totals.size() : 0)) {}
+  std::size_t sum_adjoints, weights, sums, count;
+};
+
+/// How many numbers the items of a point's tables are apart.
+struct PointStrides {
+  std::uint32_t inputs = 1, values = 1, gradients = 1;
+};
+
+/// What to record.
+struct Lowering {
+  bool gradient = true;  ///< values and adjoints
+  codegen::Shape shape;
+  codegen::Chain chain = codegen::Chain::plain;
+  PointStrides strides = {};
+  std::size_t expected = 0;  ///< about so many nodes,
+  bool no_more = false;      ///< or not at all
+};
+
+/// Records the whole program, for one vector, two or a point. With `Chain::plain` and where the program wants the zero rule the
+/// graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is incomplete where an op
+/// can't be recorded.
+template <class Real>
+codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how);
 /// Bytes that recording and assembling it take for a while, at most, where there are no more than `nodes`.
 template <class Real>
 std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::size_t nodes);

@@ -27,8 +27,21 @@ Replay<Real>& Replay<Real>::operator=(Replay&&) noexcept = default;
 template <class Real>
 Replay<Real>::~Replay() = default;
 
+/// A sample whose evaluation is a call of machine code and no more. False: nothing is done.
 template <class Real>
-void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values) {
+inline bool Replay<Real>::whole_point(bool gradient, std::size_t samples, const Samples<const Real>& inputs,
+                                      const Samples<const Real>& weights, const Samples<Real>& values,
+                                      const Samples<Real>& gradients) {
+  if (samples != 1 || !inputs.data) return false;
+  NativePoint<Real>* const point = machine_->whole_point(gradient);
+  if (!point) return false;
+  machine_->forget_departures();  // what leaves the recorded path isn't done by this
+  return point->run(inputs, weights, values, gradients);
+}
+
+template <class Real>
+void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values) {
+  if (whole_point(false, samples, inputs, {}, values, {})) return;
   need("inputs", samples, program().inputs(), inputs);
   own_places("values", samples, program().outputs(), values);
   UniformSide<Real>& uniform = machine_->uniform();
@@ -38,21 +51,25 @@ void Replay<Real>::values(std::size_t samples, Samples<const Real> inputs, Sampl
   machine_->finish();
 }
 
-/// Machine code ready for a batch, or null. Or all is done: a batch of one sample, its sums too.
+/// Machine code ready for a batch, or null.
 template <class Real>
-NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass,
-                                               bool& done) {
+NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
   NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
   if (!native) return nullptr;
-  const Workspace<Real>* const uniform = machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr;
-  const bool point = batch.samples == 1;
-  if (!point) native->begin(batch, machine_->threads(), uniform);
-  if (!machine_->has_room_for(*native, pass)) return nullptr;
-  if (!point) return native;
-  done = native->run_point(batch, uniform);
-  if (done && pass.sums != 0)
-    machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return native->lanes_of(0, q); });
-  return nullptr;
+  native->begin(batch, machine_->threads(), machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
+  return machine_->has_room_for(*native, pass) ? native : nullptr;
+}
+
+/// A batch of one sample by machine code, its sums too. False: nothing is done.
+template <class Real>
+bool Replay<Real>::native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
+  if (batch.samples != 1) return false;
+  NativePoint<Real>* const point = machine_->native_point(gradient, batch);
+  if (!point) return false;
+  if (machine_->uniform().any()) point->take_uniforms_of(machine_->uniform().workspace());
+  if (!point->run(batch.inputs, batch.weights, batch.values, batch.gradients)) return false;
+  if (pass.sums != 0) machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return point->share_of(q); });
+  return true;
 }
 
 /// Values of all samples, and the sums over them.
@@ -63,8 +80,9 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   const plan::Layout<Real>& layout = machine_->data().values;
   const Pass<Real> pass = values_pass(machine_->data(), samples);
   SumsOfBlocks<Real> sums(*machine_, pass);
-  bool all_done = false;
-  NativeRunner<Real>* const native = begin_native(false, {samples, inputs, {}, values, {}}, pass, all_done);
+  const NativeBatch<Real> batch{samples, inputs, {}, values, {}};
+  if (native_point(false, batch, pass)) return sums.finish().values;
+  NativeRunner<Real>* const native = begin_native(false, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);
@@ -72,7 +90,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
     sums.collect(block, [&](auto* taken) { block.values(taken); });
     store_outputs<Real>(block, layout, values);
   };
-  if (!all_done) machine_->each_block(pass, body);
+  machine_->each_block(pass, body);
   return sums.finish().values;
 }
 
@@ -84,24 +102,31 @@ void Replay<Real>::sums_first(std::size_t samples, Samples<const Real> inputs) {
 }
 
 template <class Real>
-void Replay<Real>::gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
-                            Samples<Real> gradients) {
+void Replay<Real>::gradient(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values,
+                            const Samples<Real>& gradients) {
+  if (const NativePoint<Real>* const point = machine_->whole_point(true);
+      point && point->outputs() == 1 && whole_point(true, samples, inputs, {}, values, gradients))
+    return;
   const plan::ProgramData<Real>& data = machine_->data();
   if (data.values.outputs.size() + data.uniform.layout.outputs.size() != 1)
     throw Error(ErrorCode::bad_argument, "gradient of a program with " +
                                              std::to_string(program().outputs() + program().uniform_outputs()) +
                                              " outputs; use vjp with a weight for each, or jacobian");
-  vjp(samples, inputs, {}, values, gradients);
+  reverse(samples, inputs, {}, values, gradients, {});
 }
 
 template <class Real>
-void Replay<Real>::vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
-                       Samples<Real> values, Samples<Real> gradients, std::span<const Real> uniform_weights) {
-  if (NativeRunner<Real>* const point = machine_->whole_point();
-      point && samples == 1 && inputs.data && uniform_weights.empty()) {
-    machine_->forget_departures();  // what leaves the recorded path isn't done by this
-    if (point->run_point({samples, inputs, weights, values, gradients}, nullptr)) return;
-  }
+void Replay<Real>::vjp(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
+                       const Samples<Real>& values, const Samples<Real>& gradients,
+                       std::span<const Real> uniform_weights) {
+  if (uniform_weights.empty() && whole_point(true, samples, inputs, weights, values, gradients)) return;
+  reverse(samples, inputs, weights, values, gradients, uniform_weights);
+}
+
+template <class Real>
+void Replay<Real>::reverse(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
+                           const Samples<Real>& values, const Samples<Real>& gradients,
+                           std::span<const Real> uniform_weights) {
   UniformSide<Real>& uniform = machine_->uniform();
   if (!uniform_weights.empty() && uniform_weights.size() != program().uniform_outputs())
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
@@ -136,8 +161,9 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   const plan::ProgramData<Real>& data = machine_->data();
   const Pass<Real> pass = gradient_pass(data, samples);
   SumsOfBlocks<Real> sums(*machine_, pass);
-  bool all_done = false;
-  NativeRunner<Real>* const native = begin_native(true, {samples, inputs, weights, values, gradients}, pass, all_done);
+  const NativeBatch<Real> batch{samples, inputs, weights, values, gradients};
+  if (native_point(true, batch, pass)) return sums.finish().values;
+  NativeRunner<Real>* const native = begin_native(true, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);
@@ -151,7 +177,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
     });
     store_gradients<Real>(block, gradients);
   };
-  if (!all_done) machine_->each_block(pass, body);
+  machine_->each_block(pass, body);
   return sums.finish().values;
 }
 

@@ -109,16 +109,17 @@ class WENGERT_API Replay {
 
   /// Outputs: per sample `program().inputs()` numbers in, `program().outputs()` out.
   /// Throws out_of_memory, saying how many bytes were asked for.
-  void values(std::size_t samples, Samples<const Real> inputs, Samples<Real> values);
+  void values(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values);
 
   /// Derivatives of the one output in the differentiated inputs. `values` may be left empty ({}).
   /// Throws bad_argument where the program has several outputs, out_of_memory.
-  void gradient(std::size_t samples, Samples<const Real> inputs, Samples<Real> values, Samples<Real> gradients);
+  void gradient(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values,
+                const Samples<Real>& gradients);
 
   /// Derivatives of the outputs' sum weighted by `weights` (per sample one per output) in the differentiated inputs.
   /// `values` may be left empty; so may `weights` and those of the uniform outputs, for 1 each.
-  void vjp(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights, Samples<Real> values,
-           Samples<Real> gradients, std::span<const Real> uniform_weights = {});
+  void vjp(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
+           const Samples<Real>& values, const Samples<Real>& gradients, std::span<const Real> uniform_weights = {});
 
   // What follows throws unsupported where the program has custom ops (wengert/custom.hpp) that don't know how to be
   // differentiated in that way. Jacobians and Hessians take parameters as they are set, and differentiate in the inputs of each
@@ -190,8 +191,13 @@ class WENGERT_API Replay {
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
   void sums_first(std::size_t samples, Samples<const Real> inputs);
+  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass);
+  bool native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass);
+  bool whole_point(bool gradient, std::size_t samples, const Samples<const Real>& inputs,
+                   const Samples<const Real>& weights, const Samples<Real>& values, const Samples<Real>& gradients);
+  void reverse(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
+               const Samples<Real>& values, const Samples<Real>& gradients, std::span<const Real> uniform_weights);
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);
-  NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass, bool& done);
   bool has_sums() const;
   bool has_uniform_tangents() const;
   bool may_go_forward() const;

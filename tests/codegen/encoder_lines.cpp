@@ -74,7 +74,7 @@ class Lines {
   }
   Place random_place() const {
     if (random_.chance(0.4)) return Place::vector(any_register());
-    const std::vector<Gpr> bases = {Gpr::rax, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi};
+    const std::vector<Gpr> bases = {Gpr::rax, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi, Gpr::r8, Gpr::r9};
     const Gpr base = random_.of(bases);
     const bool broadcast = evex() && random_.chance(0.5);
     const int unit = static_cast<int>(!evex() ? 1 : broadcast ? real_bytes_ : shape_.vector_bytes());

@@ -17,8 +17,8 @@
 #include <iterator>
 #include <string>
 
-#include "tape/native.hpp"
 #include "tape/native_cost.hpp"
+#include "tape/native_point.hpp"
 #include "tests/every_op.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/random_tape.hpp"
@@ -68,23 +68,26 @@ std::size_t run_blocks(const Program<Real>& program, Isa isa, bool point, std::s
   interpreter.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples),
                   columns(wanted_y.data(), samples), columns(wanted_g.data(), samples));
 
-  NativeRunner<Real> both(program.data(), isa, true, point), alone(program.data(), isa, false, point);
+  NativeRunner<Real> both(program.data(), isa, true), alone(program.data(), isa, false);
   BOOST_TEST_REQUIRE(both.why_not() == "", what);
   BOOST_TEST_REQUIRE(alone.why_not() == "", what);
-  const std::size_t block = both.code().lanes();
+  const NativeBatch<Real> like{1, columns(x.data(), samples), {}, columns(y.data(), samples), {}};
+  NativePoint<Real> point_of_both(program.data(), isa, true, like), point_alone(program.data(), isa, false);
+  const std::size_t block = point ? 1 : both.code().lanes();
   std::size_t done = 0;
   for (std::size_t first = 0; first < samples; first += block) {
     const std::size_t count = std::min(block, samples - first);
     const auto from = [&](auto& numbers, std::size_t sample) { return columns(numbers.data() + sample, samples); };
     // A point is a batch of its own.
     const std::size_t begin = point ? first : 0, of = point ? 1 : samples;
-    const auto run = [&](NativeRunner<Real>& runner, const NativeBatch<Real>& batch) {
-      if (point) return runner.run_point(batch, nullptr);
+    const auto run = [&](NativePoint<Real>& code, NativeRunner<Real>& runner, const NativeBatch<Real>& batch) {
+      if (point) return code.run(batch.inputs, batch.weights, batch.values, batch.gradients);
       runner.begin(batch, 1, nullptr);
       return runner.run({first, count}, 0, block);
     };
-    const bool values_done = run(alone, {of, from(x, begin), {}, from(values, begin), {}}),
-               all_done = run(both, {of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)});
+    const bool values_done = run(point_alone, alone, {of, from(x, begin), {}, from(values, begin), {}}),
+               all_done =
+                   run(point_of_both, both, {of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)});
     for (std::size_t e = first; e < first + count; ++e) {
       const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
         BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + ", " + std::string(name(isa)) + (point ? ", alone" : "") +
@@ -109,8 +112,7 @@ void every_op(Op op, std::size_t n) {
   const OneOp<Real> one(op, n);
   const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
   if (has_no_vector_form(op)) {
-    for (const Isa isa : native_isas())
-      BOOST_TEST(NativeRunner<Real>(program.data(), isa, true, false).why_not() != "");
+    for (const Isa isa : native_isas()) BOOST_TEST(NativeRunner<Real>(program.data(), isa, true).why_not() != "");
     return;
   }
   Random random(static_cast<std::uint64_t>(op) * 100 + n);
@@ -145,7 +147,7 @@ void random_graphs(std::size_t count) {
     RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
     graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
     const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
-    if (!NativeRunner<Real>(program.data(), native_isas()[0], true, false).why_not().empty()) continue;
+    if (!NativeRunner<Real>(program.data(), native_isas()[0], true).why_not().empty()) continue;
     const std::size_t samples = 1 + random.below(70);
     std::vector<Real> x(samples * graph.inputs.size()), weights(samples * program.outputs());
     for (Real& number : x) number = some_number<Real>(random, 0.002);

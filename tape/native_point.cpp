@@ -1,0 +1,90 @@
+#include "tape/native_point.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wengert {
+
+template <class Real>
+NativePoint<Real>::NativePoint(const plan::ProgramData<Real>& data, Isa isa, bool gradient,
+                               const NativeBatch<Real>& like, std::size_t most_bytes)
+    : data_(data),
+      uniforms_(data, gradient),
+      isa_(isa),
+      gradient_(gradient),
+      most_bytes_(most_bytes),
+      inputs_(table((gradient ? data.gradient : data.values).inputs.size(), like.inputs.data, like.inputs.item)),
+      values_(table((gradient ? data.gradient : data.values).outputs.size(), like.values.data, like.values.item)),
+      gradients_(table(gradient ? data.gradients.size() : 0, like.gradients.data, like.gradients.item)),
+      code_(make(most_bytes)) {
+  lay_out();
+}
+
+template <class Real>
+typename NativePoint<Real>::Table NativePoint<Real>::table(std::size_t items, const void* data, std::ptrdiff_t stride) {
+  // Offsets in code have 31 bits.
+  const std::size_t most = (std::size_t(1) << 31) / sizeof(Real) / std::max<std::size_t>(items, 1);
+  const bool good = data && stride >= 1 && static_cast<std::size_t>(stride) < most;
+  const std::ptrdiff_t step = good ? stride : 1;
+  return {items, step, items == 0 ? 0 : (items - 1) * static_cast<std::size_t>(step) + 1, nullptr};
+}
+
+template <class Real>
+NativeCode<Real> NativePoint<Real>::make(std::size_t most_bytes) const {
+  const auto stride = [](const Table& table) { return static_cast<std::uint32_t>(table.stride); };
+  return NativeCode<Real>(data_, isa_, gradient_, true, chain_, most_bytes,
+                          {stride(inputs_), stride(values_), stride(gradients_)});
+}
+
+template <class Real>
+void NativePoint<Real>::lay_out() {
+  if (!why_not().empty()) return;
+  spills_.reserve(code_.spill_bytes() + codegen::spill_bias);
+  if (numbers_.size() != 0) return;
+  std::size_t numbers = uniforms_.count;
+  for (const Table* table : {&inputs_, &values_, &gradients_}) numbers += table->reach;
+  numbers_.reserve(numbers);
+  std::fill_n(numbers_.data() + uniforms_.weights, uniforms_.sums - uniforms_.weights, Real(1));
+  Real* copy = numbers_.data() + uniforms_.count;
+  for (Table* table : {&inputs_, &values_, &gradients_}) copy = (table->copy = copy) + table->reach;
+}
+
+/// Where derivatives come out NaN often the code gets the zero rule at every product.
+template <class Real>
+void NativePoint<Real>::take_care() {
+  if (!wants_zero_rule(misses_.tried(), misses_.failed()) || !gradient_ || data_.zero_rule != ZeroRule::exact ||
+      chain_ != codegen::Chain::plain)
+    return;
+  chain_ = codegen::Chain::zero_rule;
+  const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
+  NativeCode<Real> careful = make(limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
+  if (!careful.why_not().empty()) return;  // it goes on as it is
+  code_ = std::move(careful);
+  lay_out();
+  misses_ = {};
+}
+
+template <class Real>
+bool NativePoint<Real>::run_by_copies(const Samples<const Real>& inputs, const Samples<const Real>& weights,
+                                      const Samples<Real>& values, const Samples<Real>& gradients) {
+  own_places("values", 1, values_.items, values);
+  own_places("gradients", 1, gradients_.items, gradients);
+  for (std::size_t k = 0; k < uniforms_.sums - uniforms_.weights; ++k)
+    numbers_.data()[uniforms_.weights + k] = weights.data ? *place(weights, 0, k) : Real(1);
+  weights_are_one_ = !weights.data;
+  for (std::size_t k = 0; k < inputs_.items; ++k)
+    inputs_.copy[static_cast<std::ptrdiff_t>(k) * inputs_.stride] = *place(inputs, 0, k);
+  if (!ran(call(inputs_.copy, values_.copy, gradients_.copy))) return false;
+  const auto give = [](const Table& from, const Samples<Real>& to) {
+    for (std::size_t k = 0; k < from.items && to.data; ++k)
+      *place(to, 0, k) = from.copy[static_cast<std::ptrdiff_t>(k) * from.stride];
+  };
+  give(values_, values);
+  give(gradients_, gradients);
+  return true;
+}
+
+template class NativePoint<double>;
+template class NativePoint<float>;
+
+}  // namespace wengert

@@ -117,32 +117,34 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
     check(seed.id);
     last = std::max(last, seed.id);
   }
-  if (adjoints_.size() < values_.size()) reserve(values_.size(), 0);
-  std::vector<std::uint8_t> visit;
-  std::vector<Real> room, contributions;  // of calls
-  Restored<Real> before(*this, adjoints_);
-  if (!calls_.empty()) {
-    room = call_room(), contributions = call_room();
-    make_room(before.copy, adjoints_.size());
-  }
+  if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
   const OpRecord* end = ops_.end();
   if (!ops_.empty() && last < ops_.back().out)
     end = std::upper_bound(static_cast<const OpRecord*>(ops_.begin()), end, last,
                            [](Id id, const OpRecord& record) { return id < record.out; });
   const std::size_t count = static_cast<std::size_t>(end - ops_.begin());
-  if (zero_rule_ == ZeroRule::ieee) visit = visited_ops<Real>(view(), seeds);
-  if (!calls_.empty()) before.take();
-  // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
-  adjoints_.truncate(0);
-  std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
-  for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
   const bool ieee = zero_rule_ == ZeroRule::ieee;
+  std::vector<std::uint8_t> visit;
+  if (ieee) visit = visited_ops<Real>(view(), seeds);
   const std::uint8_t* const visits = visit.empty() ? nullptr : visit.data();
-  if (calls_.empty())
-    backend_->backward(
+  const auto begin = [&] {
+    // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
+    adjoints_.truncate(0);
+    std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
+    for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
+  };
+  if (calls_.empty()) {
+    begin();
+    return backend_->backward(
         {ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1, ieee, visits});
-  else backward_with_calls(count, ieee, visits, room.data(), contributions);
+  }
+  std::vector<Real> room = call_room(), contributions = call_room();
+  Restored<Real> before(*this, adjoints_);
+  make_room(before.copy, adjoints_.size());
+  before.take();
+  begin();
+  backward_with_calls(count, ieee, visits, room.data(), contributions);
   before.keep_new();
 }
 

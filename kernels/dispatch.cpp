@@ -89,30 +89,51 @@ Isa default_isa() {
 
 namespace kernels {
 
+namespace {
+
+/// What translation units of one instruction set define.
 template <class Real>
-const Backend<Real>& backend(Isa isa) {
-  constexpr bool f64 = sizeof(Real) == 8;
-  const auto pick = [](const Backend<double>& d, const Backend<float>& f) -> const Backend<Real>& {
-    if constexpr (f64) return (void)f, d;
+struct Unit {
+  const Backend<Real>* backend;
+  const Check<Real>* check;
+};
+
+template <class Real>
+Unit<Real> unit(Isa isa) {
+  const auto pick = [](Unit<double> d, Unit<float> f) {
+    if constexpr (sizeof(Real) == 8) return (void)f, d;
     else return (void)d, f;
   };
   if (const std::string reason = why_not(isa); !reason.empty())
     throw Error(ErrorCode::unsupported, "instruction set " + std::string(name(isa)) + ": " + reason);
 #ifdef WENGERT_HAS_AVX512
-  if (isa == Isa::avx512) return pick(avx512_f64, avx512_f32);
+  if (isa == Isa::avx512) return pick({&avx512_f64, &avx512_check_f64}, {&avx512_f32, &avx512_check_f32});
 #endif
 #ifdef WENGERT_HAS_AVX2
-  if (isa == Isa::avx2) return pick(avx2_f64, avx2_f32);
+  if (isa == Isa::avx2) return pick({&avx2_f64, &avx2_check_f64}, {&avx2_f32, &avx2_check_f32});
 #endif
 #ifdef WENGERT_HAS_SCALAR_FMA
   static const bool fma = cpu_has_fma();
-  if (fma) return pick(scalar_fma_f64, scalar_fma_f32);
+  if (fma) return pick({&scalar_fma_f64, &scalar_fma_check_f64}, {&scalar_fma_f32, &scalar_fma_check_f32});
 #endif
-  return pick(scalar_f64, scalar_f32);
+  return pick({&scalar_f64, &scalar_check_f64}, {&scalar_f32, &scalar_check_f32});
+}
+
+}  // namespace
+
+template <class Real>
+const Backend<Real>& backend(Isa isa) {
+  return *unit<Real>(isa).backend;
+}
+template <class Real>
+Check<Real> check(Isa isa) {
+  return *unit<Real>(isa).check;
 }
 
 template const Backend<double>& backend<double>(Isa);
 template const Backend<float>& backend<float>(Isa);
+template Check<double> check<double>(Isa);
+template Check<float> check<float>(Isa);
 
 }  // namespace kernels
 }  // namespace wengert

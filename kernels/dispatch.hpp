@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/checks.hpp"
 
 namespace wengert {
 
@@ -27,6 +28,9 @@ namespace kernels {
 /// The functions of an instruction set. Throws unsupported.
 template <class Real>
 const Backend<Real>& backend(Isa isa);
+/// Its checks of guards. Throws unsupported.
+template <class Real>
+Check<Real> check(Isa isa);
 }  // namespace kernels
 
 }  // namespace wengert

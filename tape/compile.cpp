@@ -38,34 +38,36 @@ std::vector<Id> differentiated_inputs(const TapeView<Real>& tape, const CompileO
 template <class Real>
 class Compilation {
  public:
+  /// `guards`: those that are to be checked.
   Compilation(const NaiveTape<Real>& source, std::span<const Id> outputs, const std::vector<Id>& differentiated,
-              const GuardCounts& guards)
+              std::span<const Guard> guards)
       : recorded_(source),
         tape_(source.view()),
         outputs_(outputs),
         differentiated_(differentiated),
-        guards_(guards),
+        recorded_guards_(guards),
         data_(std::make_shared<ProgramData<Real>>()) {
     data_->zero_rule = source.zero_rule();
   }
 
   std::shared_ptr<const ProgramData<Real>> run() {
     std::vector<Id> roots(outputs_.begin(), outputs_.end());
-    for (Id id : checked()) roots.push_back(id);
-    if (guards_.batch != no_id) roots.push_back(guards_.batch);
+    for (const Guard& guard : recorded_guards_) roots.push_back(guard.condition);
     s_ = simplify(tape_, std::span<const Id>(roots), std::span<const Id>(differentiated_));
+    guards_ = sort_guards(tape_, recorded_guards_, s_, outputs_);
     for (const OpRecord& record : tape_.ops)
       if (s_.sums_samples(record)) sums_.push_back(record.out);
     backward_ = lower_backward(tape_, s_, outputs_, std::span<const Id>(differentiated_),
                                static_cast<std::uint32_t>(sums_.size()));
     values_ = backward_.values;
-    const Items body = lower_forward(tape_, s_, Phase::body, values_), prologue = uniform_items(Phase::prologue),
-                epilogue = uniform_items(Phase::epilogue);
+    places_ = {backward_.minus_zero, values_++};
+    const Items body = lower_forward(tape_, s_, guards_, places_, Phase::body, values_),
+                prologue = uniform_items(Phase::prologue), epilogue = uniform_items(Phase::epilogue);
 
     const std::vector<std::uint32_t> order = schedule(body, values_);
     Slots value_slots(values_), slots(values_), uniform_slots(values_);
     data_->values_code = place_body(body, order, false, value_slots, data_->values);
-    data_->gradient.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
+    keep_zero(slots, data_->gradient);
     slots.keep(backward_.waste);
     data_->forward = place_body(body, order, true, slots, data_->gradient);
     place_backward(slots);
@@ -81,11 +83,29 @@ class Compilation {
 
  private:
   bool parameter(Id id) const { return std::binary_search(tape_.parameters.begin(), tape_.parameters.end(), id); }
-  Items uniform_items(Phase phase) { return s_.has_uniform ? lower_forward(tape_, s_, phase, values_) : Items(); }
+  Items uniform_items(Phase phase) {
+    return s_.has_uniform ? lower_forward(tape_, s_, guards_, places_, phase, values_) : Items();
+  }
   static std::vector<std::uint32_t> as_it_is(const Items& items) {
     std::vector<std::uint32_t> order(items.items.size());
     std::iota(order.begin(), order.end(), 0u);
     return order;
+  }
+
+  void keep_zero(Slots& slots, Layout<Real>& layout) const {
+    if (slots[backward_.minus_zero] == no_slot)
+      layout.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
+  }
+
+  /// Keeps what checks of guards read and write, if there are some.
+  void keep_for_checks(std::initializer_list<const Items*> codes, Slots& slots, Layout<Real>& layout) const {
+    for (const Items* items : codes)
+      for (const Item& item : items->items) {
+        if (item.kind != check) continue;
+        layout.failed = slots.keep(places_.failed);
+        const auto reads = items->reads(item);
+        if (std::find(reads.begin(), reads.end(), places_.zero) != reads.end()) keep_zero(slots, layout);
+      }
   }
 
   /// The layout of a forward sweep over samples, and its code. `keep`: values that a backward sweep reads are there to stay.
@@ -99,10 +119,10 @@ class Compilation {
         if (value < variables) read[value] = 1;
     for (Id id : outputs_)
       if (!s_.uniform(id)) pinned.push_back(s_.same[id]);
-    for (Id id : checked()) pinned.push_back(s_.same[id]);
     for (ValueId value : pinned) read[value] = 1;
     const auto kept = [&](ValueId value) { return keep && value < variables && s_.is(value, Simplified::kept); };
 
+    keep_for_checks({&items}, slots, layout);
     // Constants, uniform values and kept inputs first, then kept results in the order in which they are computed, so that
     // both sweeps walk through memory.
     for (Id id = 0; id < variables; ++id) {
@@ -125,14 +145,6 @@ class Compilation {
       if (!parameter(id)) layout.inputs.push_back(read[id] || kept(id) ? slots[id] : no_slot);
     for (Id id : outputs_)
       if (!s_.uniform(id)) layout.outputs.push_back(slots[s_.same[id]]);
-    if (const GuardCheck& check = guards_.samples; check.sum != no_id) {
-      layout.guards.sum = slots[s_.same[check.sum]];
-      layout.guards.wanted = static_cast<Real>(check.wanted);
-      for (std::size_t k = 0; k < check.conditions.size(); ++k) {
-        layout.guards.conditions.push_back(slots[s_.same[check.conditions[k]]]);
-        layout.guards.outcomes.push_back(guards_.guards[k].outcome);
-      }
-    }
     layout.kept = slots.kept();
     layout.slots = slots.count();
     return code;
@@ -166,10 +178,9 @@ class Compilation {
       if (slots[id] == no_slot) layout.constants.push_back({slots.keep(id), tape_.values[id]});
     };
     const std::size_t variables = s_.flags.size();
-    layout.constants.push_back({slots.keep(backward_.minus_zero), Real(-0.0)});
+    keep_zero(slots, layout);
     slots.keep(backward_.waste);
-    if (guards_.batch != no_id && s_.is(s_.same[guards_.batch], Simplified::constant))
-      keep_constant(s_.same[guards_.batch]);
+    keep_for_checks({&prologue, &epilogue}, slots, layout);
     for (Id id : tape_.parameters) {
       layout.inputs.push_back(slots.keep(id));
       uniform.initial.push_back(tape_.values[id]);
@@ -199,7 +210,6 @@ class Compilation {
       layout.outputs.push_back(slots[s_.same[outputs_[k]]]);
       uniform.seeds.push_back(backward_.seeds[k] == no_value ? no_slot : slots[backward_.seeds[k]]);
     }
-    if (guards_.batch != no_id) layout.guards.sum = slots[s_.same[guards_.batch]];
     for (const Backward::Crossing& sum : backward_.sums) uniform.sum_adjoints.push_back(slots[sum.from]);
     for (std::size_t k = 0; k < differentiated_.size(); ++k)
       if (s_.uniform(differentiated_[k])) {
@@ -209,16 +219,8 @@ class Compilation {
       }
   }
 
-  /// What tells how the samples' guards came out.
-  std::vector<Id> checked() const {
-    std::vector<Id> all = guards_.samples.conditions;
-    if (guards_.samples.sum != no_id) all.push_back(guards_.samples.sum);
-    return all;
-  }
-
   void finish() {
     data_->source = source_of(recorded_, s_, outputs_, std::span<const Id>(differentiated_), guards_);
-    data_->guards_of_samples = guards_.of_samples;
     data_->rules.resize(tape_.calls.size());
     std::vector<Id> inputs;
     for (Id id : tape_.inputs)
@@ -254,8 +256,8 @@ class Compilation {
     n.uniform_outputs = data_->uniform.layout.outputs.size();
     n.differentiated = data_->differentiated.size();
     n.differentiated_parameters = data_->uniform.gradients.size();
-    n.guards = guards_.guards.size();
-    n.recorded_ops = tape_.ops.size() - guards_.ops;
+    n.guards = guards_.all.size();
+    n.recorded_ops = tape_.ops.size();
     n.dead_ops = s_.dead_ops;
     n.constant_ops = s_.constant_ops;
     n.common_ops = s_.common_ops;
@@ -281,11 +283,13 @@ class Compilation {
   const TapeView<Real> tape_;
   const std::span<const Id> outputs_;
   const std::vector<Id>& differentiated_;
-  const GuardCounts& guards_;
+  const std::span<const Guard> recorded_guards_;
   std::shared_ptr<ProgramData<Real>> data_;
   Simplified s_;
+  Guards guards_;
   Backward backward_;
   ValueId values_ = 0;
+  CheckPlaces places_{no_value, no_value};
   std::vector<Id> sums_;  // over samples
 };
 
@@ -303,11 +307,9 @@ std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tap
                                            ", but the tape has only " + std::to_string(tape.size()) + " variables");
   }
   const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
-  if (tape.view().guards.empty() || !options.guards)
-    return Compilation<Real>(tape, outputs, differentiated, GuardCounts()).run();
-  NaiveTape<Real> with_counts = tape;
-  const GuardCounts guards = lower_guards(with_counts);
-  return Compilation<Real>(with_counts, outputs, differentiated, guards).run();
+  return Compilation<Real>(tape, outputs, differentiated,
+                           options.guards ? tape.view().guards : std::span<const Guard>())
+      .run();
 }
 
 }  // namespace

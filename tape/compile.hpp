@@ -1,7 +1,7 @@
 // The passes that make a Program of a tape, in the order they run. Each takes time linear in the tape.
 //
-//   lower_guards    guards as ops
 //   simplify        which ops matter, which are constants, which repeat an earlier one, which have derivatives
+//   sort_guards     which guards are the samples', and which comparisons are made for guards alone
 //   lower_backward  the reverse sweep as instructions that each write new values only, and what they need kept
 //   lower_forward   the same for the values
 //   schedule        an order with long stretches of one kind
@@ -29,29 +29,6 @@ inline constexpr ValueId no_value = 0xffffffffu;
 /// When a value is computed: once before all samples, for each sample, or once after all samples.
 enum class Phase { prologue, body, epilogue };
 
-/// Variables that tell how the guards of samples came out: `sum` is `wanted` just if all came out as recorded. Of few guards the
-/// conditions tell which didn't; without them the sum is how many did before the first that didn't.
-struct GuardCheck {
-  Id sum = no_id;  ///< where there are no guards
-  std::uint32_t wanted = 0;
-  std::vector<Id> conditions;
-};
-
-/// Guards, in the order recorded: first those that differ between samples, then those that are the same for the batch, which are
-/// counted.
-struct GuardCounts {
-  std::vector<Guard> guards;
-  std::size_t of_samples = 0;
-  GuardCheck samples;
-  Id batch = no_id;        ///< a count; no_id where there are none
-  std::size_t ops = 0;     ///< that count, the last ones of the tape
-  Id first_op_id = no_id;  ///< ids from here on are theirs
-};
-
-/// Appends the ops that count. Throws out_of_ids, out_of_memory.
-template <class Real>
-GuardCounts lower_guards(NaiveTape<Real>& tape);
-
 /// What simplify found out, per variable of the tape.
 struct Simplified {
   enum : std::uint8_t {
@@ -61,6 +38,7 @@ struct Simplified {
     kept = 8,      ///< a reverse sweep reads its value (lower_backward)
     varying = 16,  ///< it depends on an input that isn't a parameter, other than through sum_samples
     late = 32,     ///< it depends on a sum over the samples
+    asked = 64,    ///< the result of a comparison that guards alone want: their checks compare
   };
   std::vector<std::uint8_t> flags;
   std::vector<Id> same;  ///< the first variable that always has the same value
@@ -81,6 +59,17 @@ struct Simplified {
 template <class Real>
 Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std::span<const Id> differentiated);
 
+/// Guards, in the order recorded: first those that differ between samples, then those that are the same for the batch.
+struct Guards {
+  std::vector<Guard> all;
+  std::size_t of_samples = 0;
+};
+
+/// Throws out_of_ids.
+template <class Real>
+Guards sort_guards(const TapeView<Real>& tape, std::span<const Guard> guards, Simplified& simplified,
+                   std::span<const Id> outputs);
+
 /// An instruction: `words` from `first`: values written, then read.
 struct Item {
   std::uint16_t kind;
@@ -92,10 +81,10 @@ struct Items {
   std::vector<Item> items;
   std::vector<ValueId> words;
 
-  /// What else there is to know of items of a kind past those of the catalogue: the rule's or the sum's number, how many of the
-  /// reads are adjoints of outputs.
+  /// What else there is to know of items of a kind past those of the catalogue: the rule's, the sum's or the guard's number; of a
+  /// call how many of the reads are adjoints of outputs, of a check its question.
   struct Special {
-    std::uint32_t item, number, adjoints;
+    std::uint32_t item, number, more;
   };
   std::vector<Special> specials;  ///< by item, ascending
 
@@ -126,10 +115,16 @@ template <class Real>
 Backward lower_backward(const TapeView<Real>& tape, Simplified& simplified, std::span<const Id> outputs,
                         std::span<const Id> differentiated, std::uint32_t first_total);
 
-/// The values of one phase; of sum_samples the taking of the samples' terms. Long sums are taken apart, so that each part can run
-/// as soon as its operands are there; `values` grows by what that takes.
+/// What checks of guards read beside their operands: a zero, and where they write down which failed.
+struct CheckPlaces {
+  ValueId zero, failed;
+};
+
+/// The values of one phase; of sum_samples the taking of the samples' terms; of guards the checks. Long sums are taken apart, so
+/// that each part can run as soon as its operands are there; `values` grows by what that takes.
 template <class Real>
-Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values);
+Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, const Guards& guards, CheckPlaces places,
+                    Phase phase, ValueId& values);
 
 /// The order to run them in: positions in `code.items`.
 std::vector<std::uint32_t> schedule(const Items& code, ValueId values);

@@ -1,6 +1,8 @@
 // The values of a phase as instructions.
 #include <algorithm>
+#include <utility>
 
+#include "kernels/checks.hpp"
 #include "tape/compile.hpp"
 #include "tape/records.hpp"
 
@@ -10,13 +12,18 @@ namespace {
 template <class Real>
 class ForwardLowering {
  public:
-  ForwardLowering(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values)
-      : tape_(tape), s_(simplified), phase_(phase), values_(values) {}
+  ForwardLowering(const TapeView<Real>& tape, const Simplified& simplified, const Guards& guards, CheckPlaces places,
+                  Phase phase, ValueId& values)
+      : tape_(tape), s_(simplified), guards_(guards), places_(places), phase_(phase), values_(values) {}
 
   Items run() {
     split_long_sums();
-    std::size_t next_part = 0;
+    find_checks();
+    std::size_t next_part = 0, next_check = 0;
     std::uint32_t sum = 0;
+    const auto check_all = [&](std::size_t op) {
+      for (; next_check < checks_.size() && checks_[next_check].after <= op; ++next_check) emit(checks_[next_check]);
+    };
     for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
       const OpRecord& record = tape_.ops[k];
       if (computed(record) && !is_long_sum(record)) {
@@ -38,7 +45,9 @@ class ForwardLowering {
         end(0);
       }
       for (; next_part < parts_.size() && parts_[next_part].after == k; ++next_part) emit(parts_[next_part]);
+      check_all(k);
     }
+    check_all(tape_.ops.size());
     return std::move(out_);
   }
 
@@ -50,8 +59,14 @@ class ForwardLowering {
     std::uint32_t first, count;
   };
 
+  /// A guard that is checked once its condition, or what that compares, is there.
+  struct Check {
+    std::size_t after;  // the op that it needs
+    std::uint32_t guard;
+  };
+
   bool computed(const OpRecord& record) const {
-    return (s_.flags[record.out] & (Simplified::live | Simplified::constant)) == Simplified::live &&
+    return (s_.flags[record.out] & (Simplified::live | Simplified::constant | Simplified::asked)) == Simplified::live &&
            s_.same[record.out] == record.out && s_.phase(record.out) == phase_ && record.op != Op::sum_samples;
   }
   static bool is_long_sum(const OpRecord& record) { return record.op == Op::sum && record.b > kernels::most_operands; }
@@ -91,8 +106,55 @@ class ForwardLowering {
     end(1);
   }
 
-  void special(std::uint32_t number) {
-    out_.specials.push_back({static_cast<std::uint32_t>(out_.items.size()), number, 0});
+  /// The op that a variable is a result of; of an input or a constant one before which it is there, 0 at least.
+  std::size_t op_of(Id id) const {
+    const auto past = std::upper_bound(tape_.ops.begin(), tape_.ops.end(), id,
+                                       [](Id wanted, const OpRecord& record) { return wanted < record.out; });
+    return past == tape_.ops.begin() ? 0 : static_cast<std::size_t>(past - tape_.ops.begin()) - 1;
+  }
+
+  void find_checks() {
+    for (std::uint32_t k = 0; k < guards_.all.size(); ++k) {
+      const Guard& guard = guards_.all[k];
+      const Id condition = s_.same[guard.condition];
+      const bool constant = s_.is(condition, Simplified::constant);
+      if (constant && (tape_.values[condition] != 0) == guard.outcome) continue;  // it will
+      const Phase of_constants = s_.has_uniform ? Phase::prologue : Phase::body;
+      if ((constant ? of_constants : s_.phase(condition)) == phase_) checks_.push_back({op_of(condition), k});
+    }
+    std::stable_sort(checks_.begin(), checks_.end(), [](const Check& a, const Check& b) { return a.after < b.after; });
+  }
+
+  void emit(const Check& of) {
+    const Guard& guard = guards_.all[of.guard];
+    const Id condition = s_.same[guard.condition];
+    const bool asked = s_.is(condition, Simplified::asked);
+    Op op = Op::ne;
+    ValueId a = condition, b = places_.zero;
+    if (asked) {
+      const OpRecord& record = tape_.ops[of.after];
+      op = record.op, a = s_.same[record.a], b = s_.same[record.b];
+    }
+    bool outcome = guard.outcome;
+    if (op == Op::gt || op == Op::ge) {
+      op = op == Op::gt ? Op::lt : Op::le;
+      std::swap(a, b);
+    } else if (op == Op::ne) {
+      op = Op::eq;
+      outcome = !outcome;
+    }
+    const auto constant = [&](ValueId value) { return value == places_.zero || s_.is(value, Simplified::constant); };
+    const kernels::Same same = constant(a)   ? kernels::Same::first
+                               : constant(b) ? kernels::Same::second
+                                             : kernels::Same::neither;
+    special(of.guard, kernels::question(op, same, outcome));
+    begin(check);
+    out_.words.insert(out_.words.end(), {places_.failed, a, b});
+    end(0);
+  }
+
+  void special(std::uint32_t number, std::uint32_t more = 0) {
+    out_.specials.push_back({static_cast<std::uint32_t>(out_.items.size()), number, more});
   }
   void begin(std::uint16_t kind, bool no_tie = false) {
     out_.items.push_back({kind, no_tie, static_cast<std::uint32_t>(out_.words.size()), 0, 0});
@@ -105,20 +167,24 @@ class ForwardLowering {
 
   const TapeView<Real>& tape_;
   const Simplified& s_;
+  const Guards& guards_;
+  const CheckPlaces places_;
   const Phase phase_;
   ValueId& values_;
   std::vector<Part> parts_;
+  std::vector<Check> checks_;
   Items out_;
 };
 
 }  // namespace
 
 template <class Real>
-Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, Phase phase, ValueId& values) {
-  return ForwardLowering<Real>(tape, simplified, phase, values).run();
+Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, const Guards& guards, CheckPlaces places,
+                    Phase phase, ValueId& values) {
+  return ForwardLowering<Real>(tape, simplified, guards, places, phase, values).run();
 }
 
-template Items lower_forward(const TapeView<double>&, const Simplified&, Phase, ValueId&);
-template Items lower_forward(const TapeView<float>&, const Simplified&, Phase, ValueId&);
+template Items lower_forward(const TapeView<double>&, const Simplified&, const Guards&, CheckPlaces, Phase, ValueId&);
+template Items lower_forward(const TapeView<float>&, const Simplified&, const Guards&, CheckPlaces, Phase, ValueId&);
 
 }  // namespace wengert::plan

@@ -52,7 +52,8 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
           std::lower_bound(code.specials.begin(), code.specials.end(), position,
                            [](const Items::Special& one, std::uint32_t wanted) { return one.item < wanted; });
       out.words.push_back(at->number);
-      if (call) out.words.insert(out.words.end(), {at->adjoints, item.writes, item.reads});
+      if (call) out.words.insert(out.words.end(), {at->more, item.writes, item.reads});
+      else if (item.kind == check) out.words.push_back(at->more);
     } else if (list) {
       out.words.push_back(kind.adjoint ? item.writes : item.reads);
     }

@@ -5,13 +5,15 @@
 #include <span>
 
 #include "kernels/catalogue.hpp"
+#include "kernels/checks.hpp"
 #include "tape/program.hpp"
 
 namespace wengert::plan {
 
 /// One instruction and the slots it names.
 struct Instruction {
-  const kernels::Kind kind;  ///< of a custom op: op_call, and whether it is the adjoint; of take_sum: sum_samples
+  const kernels::Kind
+      kind;  ///< of a custom op: op_call, and whether it is the adjoint; of take_sum: sum_samples; of a check: what it asks
   std::span<const Slot> writes;
   // value: the operands. adjoint: the outputs' adjoints, the values that partials read, the operands' adjoints so far (which
   // those of a custom op don't read: additions of their own follow).
@@ -28,6 +30,7 @@ struct Instruction {
   std::size_t adjoints_ = 0, sources_ = 0;
   bool no_tie = false;    ///< a tie's slope is 0
   std::uint32_t sum = 0;  ///< of take_sum: which
+  bool is_check = false, outcome = false;
 };
 
 /// Calls use(Instruction) for each, in order.
@@ -46,6 +49,19 @@ void each_instruction(const Code& code, Use use) {
     if (run.kind == take_sum) {
       for (std::uint32_t k = 0; k < run.count; ++k, word += 2)
         use(Instruction{{Op::sum_samples, false}, {}, {word + 1, 1}, 0, 0, false, word[0]});
+      continue;
+    }
+    if (run.kind == check) {
+      for (std::uint32_t k = 0; k < run.count; ++k, word += kernels::check_words)
+        use(Instruction{{kernels::op_asked(word[1]), false},
+                        {},
+                        {word + 3, 2},
+                        0,
+                        0,
+                        false,
+                        0,
+                        true,
+                        kernels::outcome_of(word[1])});
       continue;
     }
     const kernels::Kind& kind = kernels::catalogue[run.kind];

@@ -1,6 +1,7 @@
 #include "tape/machine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "tape/cores.hpp"
@@ -74,7 +75,8 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       isa_(parse_isa(options.isa)),
       backend_(kernels::backend<Real>(isa_)),
       parallel_for_(options.parallel_for),
-      uniform_(data_, single_table<Real>(), *backend_.dual_instructions, static_cast<std::size_t>(backend_.lanes)),
+      uniform_(data_, single_table<Real>(), *backend_.dual_instructions, isa_,
+               static_cast<std::size_t>(backend_.lanes)),
       reduction_(backend_.sum_of_leaf),
       report_departures_(options.report_departures),
       budget_(options.budget),
@@ -90,16 +92,16 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));
-  bind(many_, *backend_.instructions);
-  bind(dual_, *backend_.dual_instructions);
-  bind(single_, single_table<Real>());
+  bind(many_, *backend_.instructions, kernels::check<Real>(isa_));
+  bind(dual_, *backend_.dual_instructions, kernels::check<Real>(isa_));
+  bind(single_, single_table<Real>(), kernels::check<Real>(Isa::scalar));
 }
 
 template <class Real>
-void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table) {
-  codes.values = BoundCode<Real>(data_.values_code, table, data_.rules);
-  codes.forward = BoundCode<Real>(data_.forward, table, data_.rules);
-  codes.backward = BoundCode<Real>(data_.backward, table, data_.rules);
+void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table, kernels::Check<Real> check) {
+  codes.values = BoundCode<Real>(data_.values_code, table, check, data_.rules);
+  codes.forward = BoundCode<Real>(data_.forward, table, check, data_.rules);
+  codes.backward = BoundCode<Real>(data_.backward, table, check, data_.rules);
 }
 
 template <class Real>
@@ -218,11 +220,9 @@ InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual, 
 
 template <class Real>
 void Machine<Real>::finish() {
-  const std::size_t guards = data_.statistics.guards;
-  if (guards == 0) return;
-  if (const std::size_t of_batch = guards - data_.guards_of_samples, passed = uniform_.passed(of_batch);
-      passed != of_batch)
-    departures_.add({Departure::every_sample, data_.guards_of_samples + passed});
+  if (data_.statistics.guards == 0) return;
+  if (const std::optional<std::size_t> guard = uniform_.departed_from())
+    departures_.add({Departure::every_sample, *guard});
   departures_.gather();
   if (departures_.all().empty() || report_departures_) return;
   const Departure& first = departures_.all().front();

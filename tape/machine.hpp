@@ -108,9 +108,8 @@ class Machine {
       BoundCode<Real> values, forward, backward;
     };
     void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout, Sums* sums) const {
-      code.run(*workspace_, lanes.count, ieee_, sums);
-      if (layout.guards.sum != plan::no_slot)
-        departures_->look(worker, lanes, layout.guards, [&](plan::Slot s) { return slot(s); });
+      if (code.run(*workspace_, lanes.count, ieee_, sums)) [[unlikely]]
+        departures_->take(worker, lanes, slot(layout.failed));
     }
 
     const plan::ProgramData<Real>* data_;
@@ -148,7 +147,7 @@ class Machine {
   enum class Engine { interpreter, native, automatic };
   static Engine parse_engine(const std::string& engine);
 
-  void bind(Codes& codes, const kernels::InstructionTable<Real>& table);
+  void bind(Codes& codes, const kernels::InstructionTable<Real>& table, kernels::Check<Real> check);
   /// Lanes of a block that holds `lanes`: no more than that takes. Dual numbers are two each.
   std::size_t width_for(std::size_t lanes, bool dual) const {
     const std::size_t most = dual ? std::max(vector_, lanes_ / 2 / vector_ * vector_) : lanes_;

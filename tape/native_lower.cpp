@@ -39,7 +39,6 @@ class NativeLowering {
     std::vector<Result> results;
     for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
       results.push_back({layout_.outputs[k], place(pointers_.outputs, k, strides_.values), codegen::Table::values});
-    if (layout_.guards.sum != no_slot) results.push_back({layout_.guards.sum, 0, {}, Result::guards});
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
 
@@ -85,14 +84,10 @@ class NativeLowering {
     std::uint32_t slot_or_version;
     std::uint32_t at;
     codegen::Table table;
-    enum Kind { value, derivative, total, guards } kind = value;
+    enum Kind { value, derivative, total } kind = value;
   };
   void put(const Result& result, Version version) {
     Value x = values_[version];
-    if (result.kind == Result::guards) {  // whoever leaves the recorded path is the interpreter's to report
-      const Value wanted = graph_.constant(static_cast<double>(layout_.guards.wanted));
-      return graph_.refuse(graph_.compare(codegen::Comparison::not_equal, x, wanted));
-    }
     if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
     graph_.output(x, result.at, result.table);
     // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
@@ -158,12 +153,23 @@ class NativeLowering {
     const OpInfo& row = info(kind.op);
     reads_.resize(instruction.reads.size());
     for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[words_[step.first_read + k]];
+    if (instruction.is_check) return refuse_if_other(kind.op, instruction.outcome);
     writes_.assign(std::max<std::size_t>(instruction.writes.size(), 3), codegen::no_value);
     codegen::Operands operands{instruction.operands(), reads_.data(), nullptr, nullptr, instruction.no_tie};
     if (!kind.adjoint) codegen::record_value<Real>(graph_, kind.op, operands, writes_.data());
     else if (row.arity != 0) fixed_adjoint(instruction, operands);
     else list_adjoint(instruction, operands);
     for (std::size_t k = 0; k < instruction.writes.size(); ++k) values_[words_[step.first_write + k]] = writes_[k];
+  }
+
+  /// Whoever leaves the recorded path is the interpreter's to report.
+  void refuse_if_other(Op asks, bool outcome) {
+    using enum codegen::Comparison;
+    const codegen::Comparison other = asks == Op::lt   ? outcome ? not_less : less
+                                      : asks == Op::le ? outcome ? not_less_equal : less_equal
+                                      : outcome        ? not_equal
+                                                       : equal;
+    graph_.refuse(graph_.compare(other, reads_[0], reads_[1]));
   }
 
   Value with_source(Value source, Value contribution) { return graph_.binary(codegen::Do::add, source, contribution); }

@@ -23,8 +23,10 @@ inline constexpr Slot no_slot = 0xffffffffu;
 ///
 /// A block's share of a sum over the samples, taken as soon as it is there, whose slot is then free. Its words: which sum (those of
 /// sum_samples, then adjoints of uniform variables), the slot.
+///
+/// A guard: a comparison that has to come out as recorded (kernels/checks.hpp tells its words).
 inline constexpr std::uint16_t call_values = kernels::kind_count, call_adjoint = call_values + 1,
-                               take_sum = call_adjoint + 1, kind_count = take_sum + 1;
+                               take_sum = call_adjoint + 1, check = take_sum + 1, kind_count = check + 1;
 inline constexpr std::size_t call_words = 4;  ///< before the slots
 constexpr bool is_call(std::uint16_t kind) { return kind == call_values || kind == call_adjoint; }
 constexpr bool in_catalogue(std::uint16_t kind) { return kind < call_values; }
@@ -55,16 +57,6 @@ struct Import {
   Slot slot, uniform;
 };
 
-/// What tells how guards came out: the sum is `wanted` just if all came out as recorded. The conditions tell which didn't; without
-/// them the sum is how many did before the first that didn't.
-template <class Real>
-struct Check {
-  Slot sum = no_slot;  ///< where there are none
-  Real wanted = 0;
-  std::vector<Slot> conditions;
-  std::vector<std::uint8_t> outcomes;  ///< of the conditions
-};
-
 /// Everything that one kind of evaluation needs. Slots: first constants and values that a backward sweep reads, then
 /// `working` ones that are written again and again.
 template <class Real>
@@ -74,7 +66,8 @@ struct Layout {
   std::vector<Import> imports;
   std::vector<Slot> inputs;   ///< per input that isn't a parameter; no_slot where nothing depends on it
   std::vector<Slot> outputs;  ///< per output that isn't uniform
-  Check<Real> guards;
+  Slot failed =
+      no_slot;  ///< of each lane the first guard that came out otherwise, infinity where none did; if there are guards
 };
 
 /// What is computed once per batch, one lane wide, before the samples and after them.
@@ -120,7 +113,6 @@ struct ProgramData {
 
   Source<Real> source;
   std::vector<std::shared_ptr<const CustomRule<Real>>> rules;  ///< of custom ops, as instructions count them
-  std::size_t guards_of_samples = 0;  ///< the first so many of source.guards; the others are the same for the batch
 };
 
 }  // namespace wengert::plan

@@ -43,9 +43,9 @@ wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const std::ve
 
 template <class Real>
 Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simplified, std::span<const Id> outputs,
-                       std::span<const Id> differentiated, const GuardCounts& guards) {
+                       std::span<const Id> differentiated, const Guards& guards) {
   const TapeView<Real> tape = recorded.view();
-  const auto kept = [&](Id id) { return id < guards.first_op_id && simplified.is(id, Simplified::live); };
+  const auto kept = [&](Id id) { return simplified.is(id, Simplified::live); };
   Source<Real> source;
   std::vector<Id> place(tape.values.size(), no_id);
   Id next = 0;
@@ -85,8 +85,8 @@ Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simpli
   for (Id id : differentiated) source.differentiated.push_back(place[id]);
   // Names are copied: the library that they are in may go.
   std::unordered_map<const char*, std::uint32_t> files;
-  source.guards.reserve(guards.guards.size());
-  for (const Guard& guard : guards.guards) {
+  source.guards.reserve(guards.all.size());
+  for (const Guard& guard : guards.all) {
     const auto [file, is_new] = files.try_emplace(guard.file, static_cast<std::uint32_t>(source.files.size()));
     if (is_new) source.files.emplace_back(guard.file);
     source.guards.push_back(
@@ -125,9 +125,9 @@ NaiveTape<Real> record(const Source<Real>& source, ZeroRule zero_rule) {
 }
 
 template Source<double> source_of(const NaiveTape<double>&, const Simplified&, std::span<const Id>, std::span<const Id>,
-                                  const GuardCounts&);
+                                  const Guards&);
 template Source<float> source_of(const NaiveTape<float>&, const Simplified&, std::span<const Id>, std::span<const Id>,
-                                 const GuardCounts&);
+                                 const Guards&);
 template NaiveTape<double> record(const Source<double>&, ZeroRule);
 template NaiveTape<float> record(const Source<float>&, ZeroRule);
 

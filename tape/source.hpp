@@ -16,7 +16,7 @@
 namespace wengert::plan {
 
 struct Simplified;
-struct GuardCounts;
+struct Guards;
 
 template <class Real>
 struct Source {
@@ -46,11 +46,10 @@ struct Source {
   }
 };
 
-/// What `outputs` and guards depend on of a tape that was simplified for them, and all its inputs. Without the ops that count
-/// guards: compile adds them.
+/// What `outputs` and guards depend on of a tape that was simplified for them, and all its inputs.
 template <class Real>
 Source<Real> source_of(const NaiveTape<Real>& tape, const Simplified& simplified, std::span<const Id> outputs,
-                       std::span<const Id> differentiated, const GuardCounts& guards);
+                       std::span<const Id> differentiated, const Guards& guards);
 
 /// Records it all on a new tape, which the source must outlive.
 template <class Real>

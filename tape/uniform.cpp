@@ -1,16 +1,18 @@
 #include "tape/uniform.hpp"
 
+#include <limits>
+
 namespace wengert {
 
 template <class Real>
 UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single,
-                               const kernels::InstructionTable<Real>& dual, std::size_t vector)
+                               const kernels::InstructionTable<Real>& dual, Isa isa, std::size_t vector)
     : data_(data),
       part_(data.uniform),
       ieee_(data.zero_rule == ZeroRule::ieee),
       vector_(vector),
-      single_(bind(single)),
-      dual_(bind(dual)),
+      single_(bind(single, Isa::scalar)),
+      dual_(bind(dual, isa)),
       parameters_(part_.initial),
       directions_(part_.differentiated.size()),
       outputs_(part_.layout.outputs.size()),
@@ -19,8 +21,10 @@ UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernel
       products_(gradients_.size()) {}
 
 template <class Real>
-typename UniformSide<Real>::Codes UniformSide<Real>::bind(const kernels::InstructionTable<Real>& table) const {
-  const auto bound = [&](const plan::Code& code) { return BoundCode<Real>(code, table, data_.rules); };
+typename UniformSide<Real>::Codes UniformSide<Real>::bind(const kernels::InstructionTable<Real>& table, Isa isa) const {
+  const auto bound = [&](const plan::Code& code) {
+    return BoundCode<Real>(code, table, kernels::check<Real>(isa), data_.rules);
+  };
   return {bound(part_.prologue), bound(part_.epilogue), bound(part_.epilogue_backward), bound(part_.prologue_backward)};
 }
 
@@ -35,6 +39,8 @@ void UniformSide<Real>::begin(bool dual) {
   if (!any()) return;
   workspace_.prepare(part_.layout, dual ? vector_ : 1, dual ? vector_ : 1, dual, data_);
   ++batch_;
+  if (departs_) workspace_.lanes(part_.layout.failed).fill(std::numeric_limits<Real>::infinity());
+  departs_ = false;
   for (std::size_t k = 0; k < parameters_.size(); ++k) set(part_.layout.inputs[k], parameters_[k]);
   if (dual)
     for (std::size_t k = 0; k < directions_.size(); ++k)

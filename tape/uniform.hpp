@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
 #include "tape/workspace.hpp"
 
@@ -15,9 +17,9 @@ namespace wengert {
 template <class Real>
 class UniformSide {
  public:
-  /// `vector`: lanes of `dual`, of which one is of interest.
+  /// `vector`: lanes of `dual`, which is of `isa`; one of them is of interest.
   UniformSide(const plan::ProgramData<Real>& data, const kernels::InstructionTable<Real>& single,
-              const kernels::InstructionTable<Real>& dual, std::size_t vector);
+              const kernels::InstructionTable<Real>& dual, Isa isa, std::size_t vector);
 
   bool any() const { return part_.any; }
   void set_parameters(std::span<const Real> values) { parameters_.assign(values.begin(), values.end()); }
@@ -54,9 +56,10 @@ class UniformSide {
   /// Takes what the samples gave to the adjoints of this side, and computes the parameters' gradients.
   void adjoints_after(std::span<const Real> totals, std::span<const Real> tangents);
 
-  /// How many of the batch's guards come out as recorded before the first that doesn't; all, where none is checked.
-  std::size_t passed(std::size_t all) const {
-    return part_.layout.guards.sum == plan::no_slot ? all : static_cast<std::size_t>(at(part_.layout.guards.sum));
+  /// The first guard of the batch that came out otherwise than recorded, if one did.
+  std::optional<std::size_t> departed_from() const {
+    if (!departs_) return std::nullopt;
+    return static_cast<std::size_t>(at(part_.layout.failed));
   }
 
   std::span<const Real> outputs() const { return outputs_; }
@@ -68,21 +71,21 @@ class UniformSide {
   struct Codes {
     BoundCode<Real> prologue, epilogue, epilogue_backward, prologue_backward;
   };
-  Codes bind(const kernels::InstructionTable<Real>& table) const;
+  Codes bind(const kernels::InstructionTable<Real>& table, Isa isa) const;
 
   Real at(plan::Slot slot) const { return *workspace_.slot(slot); }
   Real tangent_at(plan::Slot slot) const { return *workspace_.tangents(slot).data; }
   void set(plan::Slot slot, Real value, Real tangent = 0) const;
   /// From what follows the samples to the sums, with weights of the uniform outputs.
   template <class Weight>
-  void sweep_back(const Weight& weight) const {
+  void sweep_back(const Weight& weight) {
     for (std::size_t k = 0; k < part_.seeds.size(); ++k)
       if (part_.seeds[k] != plan::no_slot) set(part_.seeds[k], weight(k));
     run(&Codes::epilogue_backward);
   }
-  void run(BoundCode<Real> Codes::*code) const {
+  void run(BoundCode<Real> Codes::*code) {
     const bool dual = workspace_.dual();
-    ((dual ? dual_ : single_).*code).run(workspace_, dual ? vector_ : 1, ieee_, nullptr);
+    departs_ |= ((dual ? dual_ : single_).*code).run(workspace_, dual ? vector_ : 1, ieee_, nullptr);
   }
 
   const plan::ProgramData<Real>& data_;
@@ -94,6 +97,7 @@ class UniformSide {
   std::vector<Real> parameters_, directions_, outputs_, gradients_, tangents_, products_;
   AlignedArray<Real> for_seeds_;  // adjoints of sums, [seed][sum]
   std::uint64_t batch_ = 0;
+  bool departs_ = false;
 };
 
 template <class Real>

@@ -28,7 +28,8 @@ void AlignedArray<Real>::reserve(std::size_t count) {
 
 template <class Real>
 BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
-                           std::span<const std::shared_ptr<const CustomRule<Real>>> rules) {
+                           kernels::Check<Real> check, std::span<const std::shared_ptr<const CustomRule<Real>>> rules)
+    : check_(check) {
   stretches_.reserve(code.runs.size());
   for (std::size_t k = 0; k < code.runs.size(); ++k) {
     const plan::Run& run = code.runs[k];
@@ -37,12 +38,12 @@ BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTab
       stretches_.push_back({table.run[run.kind], words, run.count});
       continue;
     }
-    if (run.kind == plan::take_sum) {
-      specials_.push_back({stretches_.size(), nullptr, false, words, run.count});
+    if (!plan::is_call(run.kind)) {
+      specials_.push_back({run.kind, stretches_.size(), nullptr, words, run.count});
       continue;
     }
     for (std::uint32_t c = 0; c < run.count; ++c) {
-      specials_.push_back({stretches_.size(), rules[words[0]].get(), run.kind == plan::call_adjoint, words, 1});
+      specials_.push_back({run.kind, stretches_.size(), rules[words[0]].get(), words, 1});
       words += plan::call_words + words[2] + words[3];
     }
   }
@@ -59,7 +60,7 @@ void BoundCode<Real>::call(const Special& call, const Workspace<Real>& workspace
     return [&workspace, first](std::size_t k) { return workspace.tangents(first[k]); };
   };
   RunningCall<Real> running(*call.rule, samples, workspace.call_room());
-  if (!call.adjoint) {
+  if (call.kind == plan::call_values) {
     if (!workspace.dual()) running.values(values(reads), values(writes));
     else running.dual_values(ieee, values(reads), tangents(reads), values(writes), tangents(writes));
     return;
@@ -95,6 +96,7 @@ void Workspace<Real>::prepare(const plan::Layout<Real>& layout, std::size_t lane
   dual_ = dual;
   batch_ = 0;
   for (const plan::Constant<Real>& constant : layout.constants) fill(constant.slot, constant.value);
+  if (layout.failed != plan::no_slot) fill(layout.failed, std::numeric_limits<Real>::infinity());
   layout_ = &layout;
 }
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/instruction_table.hpp"
+#include "kernels/checks.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
@@ -92,20 +92,24 @@ class BoundCode {
  public:
   BoundCode() = default;
   /// `rules`: of custom ops, as instructions count them; must outlive it.
-  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
+  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table, kernels::Check<Real> check,
             std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
 
   using Sums = typename Reduction<Real>::Block;
-  /// `samples`: lanes that are of any interest. `sums`: null where none are wanted.
-  void run(const Workspace<Real>& workspace, std::size_t samples, bool ieee, Sums* sums) const {
+  /// `samples`: lanes that are of any interest. `sums`: null where none are wanted. Whether a guard came out otherwise than recorded
+  /// in some lane.
+  bool run(const Workspace<Real>& workspace, std::size_t samples, bool ieee, Sums* sums) const {
     const kernels::Frame<Real> frame = workspace.frame(ieee);
     const Stretch* s = stretches_.data();
+    bool departs = false;
     for (const Special& special : specials_) {
       for (; s != stretches_.data() + special.before; ++s) s->run(frame, s->words, s->count);
-      if (special.rule) call(special, workspace, samples, ieee);
+      if (special.kind == plan::check) departs |= check_(frame, workspace.dual(), special.words, special.count);
+      else if (special.kind != plan::take_sum) call(special, workspace, samples, ieee);
       else if (sums) take(special, workspace, *sums);
     }
     for (; s != stretches_.data() + stretches_.size(); ++s) s->run(frame, s->words, s->count);
+    return departs;
   }
 
  private:
@@ -114,11 +118,11 @@ class BoundCode {
     const std::uint32_t* words;
     std::size_t count;
   };
-  /// A custom op, or a stretch of sums to take.
+  /// A custom op, or a stretch of sums to take, or of guards to check.
   struct Special {
+    std::uint16_t kind;
     std::size_t before;            // stretches
-    const CustomRule<Real>* rule;  // null: sums
-    bool adjoint;
+    const CustomRule<Real>* rule;  // of a custom op
     const std::uint32_t* words;
     std::size_t count;
   };
@@ -127,6 +131,7 @@ class BoundCode {
 
   std::vector<Stretch> stretches_;
   std::vector<Special> specials_;
+  kernels::Check<Real> check_ = nullptr;
 };
 
 }  // namespace wengert

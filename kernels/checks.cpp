@@ -76,13 +76,14 @@ bool check(const Frame<typename V::Real>& frame, bool dual, const std::uint32_t*
   const auto slot = [&](std::uint32_t number) { return frame.slots + std::size_t(number) * frame.width; };
   bool some = false;
   for (; count != 0; --count, code += check_words)
-    some |= ask<V>(code[1], [&]<bool outcome>(auto compare, auto same) __attribute__((always_inline)) {
-      const Pair<V, same()> pair{slot(code[3]), slot(code[4])};
-      if (!any_other<outcome>(shape, pair, compare)) [[likely]]
-        return false;
-      note<outcome>(shape, pair, compare, slot(code[2]), code[0]);
-      return true;
-    });
+    some |= ask<V>(
+        code[1], [&]<bool outcome>(auto compare, auto same) __attribute__((always_inline)) {
+          const Pair<V, same()> pair{slot(code[3]), slot(code[4])};
+          if (!any_other<outcome>(shape, pair, compare)) [[likely]]
+            return false;
+          note<outcome>(shape, pair, compare, slot(code[2]), code[0]);
+          return true;
+        });
   return some;
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -228,6 +229,36 @@ BOOST_AUTO_TEST_CASE(parallel_for_that_leaves_something_out) {
     else BOOST_CHECK_EXCEPTION(run(), Error, bad("parallel_for"));
   }
   BOOST_TEST(out[samples - 1] == 8);
+}
+
+/// A checkpoint whose code comes to the checkpoint again: x to the power of how often it does. What it recorded goes with it.
+BOOST_AUTO_TEST_CASE(checkpoints_that_come_to_themselves) {
+  std::weak_ptr<int> recorded;
+  {
+    std::optional<CustomOp<double>> op;
+    const double start[2] = {2, 0.5};
+    const auto with_code = std::make_shared<int>(0);
+    recorded = with_code;
+    op = make_checkpoint(std::span<const double>(start), [&op, with_code](Point x) {
+      if (x[1] < 1) return x[0];
+      return x[0] * (*op)(x[0], x[1] - 1)[0];
+    });
+    NaiveTape<double> tape;
+    const Number x = input(tape, 2), depth = input(tape, 3.5);
+    const Number y = (*op)(x, depth)[0];
+    BOOST_TEST(value(y) == 16);
+    backward(y);
+    BOOST_TEST(grad(x) == 32);
+    Replay<double> replay(compile(tape, y.id()));
+    const double in[4] = {2, 3.5, 3, 1.5};
+    double out[2], gradient[4];
+    for (int again = 0; again < 2; ++again) {
+      replay.gradient(2, rows(in, 2), rows(out, 1), rows(gradient, 2));
+      BOOST_TEST(out[1] == 9);
+      BOOST_TEST(gradient[2] == 6);
+    }
+  }
+  BOOST_TEST(recorded.expired());
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_mean_nothing) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "bench/verify.hpp"
-#include "tests/needs.hpp"
 #include "wengert/error.hpp"
 
 using namespace wengert;
@@ -28,7 +27,7 @@ std::string verified(const LevelInfo& peer, const WorkloadInfo& workload) {
 
 BOOST_AUTO_TEST_SUITE(peers_of_the_ladder)
 
-BOOST_AUTO_TEST_CASE(those_that_are_here_are_right, *test::uses_threads()) {
+BOOST_AUTO_TEST_CASE(those_that_are_here_are_right) {
   for (const LevelInfo& peer : peers()) {
     if (!peer.missing.empty()) continue;
     for (const WorkloadInfo& workload : workloads()) {

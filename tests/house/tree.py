@@ -55,11 +55,19 @@ def versions():
     return "\n".join(wrong)
 
 
+def without_suite(files):
+    """Folders with cases for the thread sanitizer whose tests aren't in the suite that it runs."""
+    folders = {path.parent for path in files if path.suffix == ".cpp" and "uses_threads()" in path.read_text()}
+    return "\n".join(f"{folder.relative_to(SOURCE)}/meson.build lacks suite 'threads'" for folder in sorted(folders)
+                     if "'threads'" not in (folder / "meson.build").read_text())
+
+
 def main():
     tap = Tap()
     files = sources()
     tap.check("there are sources to look at", "" if len(files) > 10 else f"only {len(files)}")
     tap.check("nothing includes upward", upward(files))
+    tap.check("cases that use threads are in suite threads", without_suite(files))
     tap.check("the version is the same wherever it stands", versions())
     tap.done()
 

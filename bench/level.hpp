@@ -37,6 +37,8 @@ struct LevelOptions {
   std::string isa = "auto";  ///< auto, scalar, avx2, avx512
   int lanes = 0;             ///< evaluations in a block, 0: the level's choice
   int threads = 1;
+  double peer_limit =
+      120;  ///< seconds that a peer in a process of its own may take for an answer: a batch, or getting ready
 };
 
 /// A level made ready for one workload. `evaluate` is what is timed; everything else isn't.

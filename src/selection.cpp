@@ -131,6 +131,9 @@ void add_fixed_selection(CLI::App& app, Selection& s) {
       ->type_name("A,B,...")
       ->capture_default_str();
   app.add_flag("--peers", s.peers, "after the levels, all other tools that are here; see `wengert list`");
+  add_count(app, "--peer-limit", s.peer_limit, 1, 1'000'000,
+            "seconds that a peer may take for a batch, or to compile it")
+      ->type_name("SECONDS");
   app.add_flag("--languages", s.languages, "after them, the same tapes in the other languages that are here");
   app.add_option("--workload", s.workload, "what is evaluated; see `wengert list`")
       ->type_name("NAME")
@@ -172,7 +175,8 @@ std::vector<std::string> command_line(const Selection& s) {
                                     "--isa",        s.isa,
                                     "--lanes",      s.lanes,
                                     "--output",     s.output,
-                                    "--seed",       std::to_string(s.seed)};
+                                    "--seed",       std::to_string(s.seed),
+                                    "--peer-limit", std::to_string(s.peer_limit)};
   if (!s.size.empty()) words.insert(words.end(), {"--size", s.size});
   if (s.threads != 0) words.insert(words.end(), {"--threads", std::to_string(s.threads)});
   return words;
@@ -199,6 +203,7 @@ bench::LadderOptions resolve(const Selection& s) {
   options.level_options.isa = s.isa;
   options.level_options.lanes = find_lanes(s.lanes, options.f32);
   options.level_options.threads = int(s.threads != 0 ? s.threads : available_cores());
+  options.level_options.peer_limit = double(s.peer_limit);
   return options;
 }
 

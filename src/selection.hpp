@@ -15,7 +15,8 @@ namespace wengert::command {
 struct Selection {
   std::string levels = "v0,v1,v2,v3,v4", workload = "west", precision = "f64", isa = "auto", lanes = "auto",
               output = "last", size;
-  std::uint64_t ops = 10000, iterations = 1000, threads = 0, seed = 42;  ///< threads 0: all cores available
+  std::uint64_t ops = 10000, iterations = 1000, threads = 0, seed = 42,
+                peer_limit = 120;         ///< threads 0: all cores available
   bool peers = false, languages = false;  ///< all of them that are here, after the levels
 };
 
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t most_ops = 4294967294;  ///< ids have 32 bits, an
 inline constexpr std::uint64_t most_iterations = 1'000'000'000'000;
 inline constexpr std::uint64_t most_threads = 65536;
 
-/// Adds --levels, --peers, --languages, --workload, --isa, --output, --size, --seed.
+/// Adds --levels, --peers, --peer-limit, --languages, --workload, --isa, --output, --size, --seed.
 void add_fixed_selection(CLI::App& app, Selection& selection);
 /// Adds these, and --ops, --iterations, --precision, --threads, --lanes; defaults are what `selection` holds.
 void add_selection(CLI::App& app, Selection& selection);

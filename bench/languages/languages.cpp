@@ -46,18 +46,20 @@ const std::vector<LevelInfo>& languages() {
                              (version == 1 ? "a pool of linked nodes in " : "an index tape in ") + title);
         info.available = expr_or_west;
         info.own_process = own_process;
-        info.make_f64 = [=](const Workload& workload, const LevelOptions&) { return make(version, workload); };
+        info.make_f64 = [=](const Workload& workload, const LevelOptions& options) {
+          return make(version, workload, options);
+        };
         found.push_back(why.empty() ? info : absent(info, why));
       }
     };
     for (const auto& [language, title] : {std::pair{"rust", "Rust"}, std::pair{"zig", "Zig"}})
       add(language, title, false, missing_library(language),
-          [path = tape_library(language)](int version, const Workload& workload) {
+          [path = tape_library(language)](int version, const Workload& workload, const LevelOptions&) {
             return make_library_tape(path, version, workload);
           });
     add("numba", "Numba", true, missing_python_peer("numba", "scripts/languages"),
-        [](int version, const Workload& workload) {
-          return make_python(version == 1 ? "numba-v1" : "numba", workload, python_of_peers());
+        [](int version, const Workload& workload, const LevelOptions& options) {
+          return make_python(version == 1 ? "numba-v1" : "numba", workload, options, python_of_peers());
         });
     return found;
   }();

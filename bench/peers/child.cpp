@@ -1,17 +1,20 @@
 #include "bench/peers/child.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "tape/show.hpp"
 #include "wengert/error.hpp"
 
 extern char** environ;
@@ -25,7 +28,7 @@ namespace {
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command) {
+Child::Child(const std::vector<std::string>& command, double patience) : patience_(patience) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0) cannot("no pipe for a peer");
   if (pipe2(out, O_CLOEXEC) != 0) cannot("no pipe for a peer");
@@ -43,6 +46,7 @@ Child::Child(const std::vector<std::string>& command) {
   close(out[1]);
   to_ = in[1];
   from_ = out[0];
+  fcntl(to_, F_SETFL, O_NONBLOCK);
   if (error == 0) return;
   close(to_);
   close(from_);
@@ -57,15 +61,32 @@ Child::~Child() {
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
+void Child::wait_for(int descriptor, short event, Clock::time_point end) const {
+  pollfd wanted{descriptor, event, 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    const int ready = left <= 0 ? 0 : poll(&wanted, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
+    if (ready > 0) return;
+    if (ready == 0 && Clock::now() >= end)
+      throw Error(ErrorCode::unsupported,
+                  "no answer of the peer within " + shortest(patience_) +
+                      " s (what it compiles may take longer; --peer-limit says how long it may)");
+  }
+}
+
 std::string Child::ask(std::string_view line) {
+  const auto end_of_patience =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(patience_));
   const std::string text = std::string(line) + '\n';
   for (std::string_view left = text; !left.empty();) {
+    wait_for(to_, POLLOUT, end_of_patience);
     const ssize_t written = write(to_, left.data(), left.size());
     if (written >= 0) left.remove_prefix(static_cast<std::size_t>(written));
-    else if (errno != EINTR) throw Error(ErrorCode::unsupported, "the peer's process has ended");
+    else if (errno != EINTR && errno != EAGAIN) throw Error(ErrorCode::unsupported, "the peer's process has ended");
   }
   std::size_t end;
   while ((end = received_.find('\n')) == std::string::npos) {
+    wait_for(from_, POLLIN, end_of_patience);
     char buffer[4096];
     const ssize_t count = read(from_, buffer, sizeof buffer);
     if (count > 0) received_.append(buffer, static_cast<std::size_t>(count));

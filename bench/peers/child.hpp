@@ -2,6 +2,8 @@
 #pragma once
 
 #include <sys/types.h>
+
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,15 +13,20 @@ namespace wengert::bench {
 
 class Child {
  public:
-  /// Throws unsupported if it can't be started.
-  explicit Child(const std::vector<std::string>& command);
+  /// Throws unsupported if it can't be started. `patience`: seconds that an answer may take.
+  Child(const std::vector<std::string>& command, double patience);
   Child(const Child&) = delete;
   ~Child();  ///< ends it
 
-  /// Sends a line and returns the one that comes back. Throws unsupported where that begins with "error", or the child ended.
+  /// Sends a line and returns the one that comes back. Throws unsupported where that begins with "error", the child ended, or
+  /// nothing came in time.
   std::string ask(std::string_view line);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void wait_for(int descriptor, short event, Clock::time_point end) const;
+
+  double patience_;
   pid_t process_ = 0;
   int to_ = -1, from_ = -1;
   std::string received_;  ///< beyond the last line

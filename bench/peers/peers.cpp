@@ -54,15 +54,15 @@ const std::vector<LevelInfo>& peers() {
              Tool{"enzyme", "enzyme_ad", "Enzyme", "__enzyme_autodiff on straight C++, in a process of its own"},
          }) {
       LevelInfo& info = add(tool.name, tool.title, tool.how);
-      info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions&) {
-        return make_python(name, workload, python_of_peers());
+      info.make_f64 = [name = info.name](const Workload& workload, const LevelOptions& options) {
+        return make_python(name, workload, options, python_of_peers());
       };
       info.own_process = true;
       if (const std::string why = missing_python_peer(tool.package); !why.empty()) info = absent(info, why);
     }
     LevelInfo& torch = add("torch", "PyTorch", "eager, whole columns at a time, in a process of its own");
-    torch.make_f64 = [](const Workload& workload, const LevelOptions&) {
-      return make_python("torch", workload, python_with_torch());
+    torch.make_f64 = [](const Workload& workload, const LevelOptions& options) {
+      return make_python("torch", workload, options, python_with_torch());
     };
     torch.own_process = true;
     if (const std::string why = missing_torch(); !why.empty()) torch = absent(torch, why);

@@ -19,7 +19,7 @@ template <class Real>
 std::unique_ptr<Level<Real>> make_differences_threads(const Workload&, const LevelOptions&);
 std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);   ///< of builds with HAVE_ADOLC
 std::unique_ptr<Level<double>> make_sacado(const Workload&, const LevelOptions&);  ///< of builds with HAVE_SACADO
-std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&,
+std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&, const LevelOptions&,
                                            const std::string& python);  ///< its interpreter
 
 /// A level that isn't there: it is named, and refuses to be made.

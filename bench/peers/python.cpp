@@ -38,8 +38,8 @@ nlohmann::json graph_of(const Workload& workload) {
 
 class PythonLevel final : public Level<double> {
  public:
-  PythonLevel(const std::string& tool, const Workload& workload, const std::string& python)
-      : workload_(workload), child_({python, script_of_peers(), tool}) {
+  PythonLevel(const std::string& tool, const Workload& workload, const std::string& python, double patience)
+      : workload_(workload), child_({python, script_of_peers(), tool}, patience) {
     const auto start = std::chrono::steady_clock::now();
     child_.ask(graph_of(workload).dump());
     record_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -119,8 +119,8 @@ std::string missing_torch() {
 }
 
 std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload& workload,
-                                           const std::string& python) {
-  return std::make_unique<PythonLevel>(tool, workload, python);
+                                           const LevelOptions& options, const std::string& python) {
+  return std::make_unique<PythonLevel>(tool, workload, python, options.peer_limit);
 }
 
 }  // namespace wengert::bench

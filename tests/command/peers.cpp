@@ -3,7 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "bench/peers/child.hpp"
 #include "bench/verify.hpp"
+#include "tests/says.hpp"
 #include "wengert/error.hpp"
 
 using namespace wengert;
@@ -26,6 +28,15 @@ std::string verified(const LevelInfo& peer, const WorkloadInfo& workload) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(peers_of_the_ladder)
+
+BOOST_AUTO_TEST_CASE(one_that_takes_too_long_is_given_up) {
+  Child slow({"/bin/sh", "-c", "read line; echo ready; read line; exec sleep 600"}, 0.25);
+  BOOST_TEST(slow.ask("a graph") == "ready");
+  BOOST_CHECK_EXCEPTION(slow.ask("run"), Error,
+                        test::says(ErrorCode::unsupported, "no answer of the peer within 0.25 s"));
+  Child deaf({"/bin/sh", "-c", "exec sleep 600"}, 0.25);
+  BOOST_CHECK_EXCEPTION(deaf.ask(std::string(1 << 20, 'x')), Error, test::says(ErrorCode::unsupported, "--peer-limit"));
+}
 
 BOOST_AUTO_TEST_CASE(those_that_are_here_are_right) {
   for (const LevelInfo& peer : peers()) {

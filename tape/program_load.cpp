@@ -1,19 +1,16 @@
-// Programs as files. The format: docs/program-files.md.
+// Programs read from files, which may be damaged or hostile. The format: docs/program-files.md.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <istream>
 #include <new>
-#include <ostream>
-#include <string_view>
-#include <system_error>
+#include <string>
+#include <vector>
 
 #include "tape/program.hpp"
-#include "tape/temporary_file.hpp"
-#include "wengert/custom.hpp"
+#include "tape/program_format.hpp"
 #include "wengert/error.hpp"
 #include "wengert/serialize.hpp"
 #include "wengert/version.hpp"
@@ -21,60 +18,13 @@
 namespace wengert {
 namespace {
 
-/// As PNG's (ISO/IEC 15948, 5.2): whatever takes the file for text spoils it.
-constexpr std::string_view magic("\x89WNG\r\n\x1a\n", 8);
-constexpr std::uint32_t newest_version = 1;
-constexpr std::size_t header_bytes = 24, checksum_bytes = 8;
-
-/// CRC-64/XZ: the reflected polynomial of ECMA-182 (https://reveng.sourceforge.io/crc-catalogue/17plus.htm).
-std::uint64_t checksum(std::string_view bytes) {
-  static constexpr std::array<std::uint64_t, 256> table = [] {
-    std::array<std::uint64_t, 256> t{};
-    for (std::uint64_t byte = 0; byte < 256; ++byte) {
-      std::uint64_t crc = byte;
-      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xc96c5795d7870f42u : 0);
-      t[byte] = crc;
-    }
-    return t;
-  }();
-  std::uint64_t crc = ~std::uint64_t(0);
-  for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 255] ^ crc >> 8;
-  return ~crc;
-}
+using namespace program_format;
 
 [[noreturn]] void bad(const std::string& what) {
   throw Error(ErrorCode::bad_file, "not a usable program file: " + what);
 }
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
-
-template <class Real>
-using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
-
-class Writer {
- public:
-  template <class Unsigned>
-  void put(Unsigned n) {
-    for (std::size_t k = 0; k < sizeof n; ++k) bytes_.push_back(static_cast<char>(n >> (8 * k) & 255));
-  }
-  void text(std::string_view text) {
-    put(static_cast<std::uint32_t>(text.size()));
-    bytes_.append(text);
-  }
-  template <class T>
-  void list(const std::vector<T>& items) {
-    put(static_cast<std::uint64_t>(items.size()));
-    for (const T& item : items) {
-      if constexpr (std::is_floating_point_v<T>) put(std::bit_cast<Bits<T>>(item));
-      else put(item);
-    }
-  }
-  void append(std::string_view bytes) { bytes_.append(bytes); }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-};
 
 /// Takes a file apart. What it allocates is never more than what is there to be read.
 class Reader {
@@ -122,65 +72,6 @@ struct Saved {
   ZeroRule zero_rule = ZeroRule::exact;
   plan::Source<Real> source;
 };
-
-/// Operands of the op at `word`, and where they begin.
-template <class Word>
-std::pair<std::size_t, Word*> operands_at(Op op, Word* word) {
-  if (info(op).arity != 0) return {static_cast<std::size_t>(info(op).arity), word + 1};
-  return {word[1], word + 2};
-}
-
-template <class Real>
-void write_body(Writer& out, ZeroRule zero_rule, const plan::Source<Real>& source) {
-  if (!source.rules.empty())
-    throw Error(ErrorCode::unsupported, "a program with the custom op " + source.rules.front()->name +
-                                            " can't be saved: a file holds ops of the table, and that one is code");
-  // Ops by name: their numbers are those of this version's table.
-  std::array<std::uint32_t, op_count> place;
-  place.fill(no_id);
-  std::vector<std::string_view> names;
-  std::vector<std::uint32_t> words = source.words;
-  for (std::size_t at = 0; at < words.size();) {
-    const Op op = static_cast<Op>(words[at]);
-    std::uint32_t& index = place[words[at]];
-    if (index == no_id) {
-      index = static_cast<std::uint32_t>(names.size());
-      names.push_back(name(op));
-    }
-    const auto [count, first] = operands_at(op, words.data() + at);
-    words[at] = index;
-    at = static_cast<std::size_t>(first - words.data()) + count;
-  }
-  out.put(static_cast<std::uint32_t>(zero_rule == ZeroRule::ieee));
-  out.put(static_cast<std::uint32_t>(names.size()));
-  for (std::string_view text : names) out.text(text);
-  out.list(source.inputs);
-  out.list(source.parameters);
-  out.list(source.constants);
-  out.put(static_cast<std::uint64_t>(source.ops));
-  out.list(words);
-  out.list(source.outputs);
-  out.list(source.differentiated);
-  out.put(static_cast<std::uint32_t>(source.labels.names().size()));
-  for (const detail::Labels::Name& name : source.labels.names()) {
-    out.put(name.id);
-    out.text(name.text);
-  }
-  out.put(static_cast<std::uint32_t>(source.labels.stretches().size()));
-  for (const detail::Labels::Stretch& scope : source.labels.stretches()) {
-    for (const std::uint32_t n : {scope.begin, scope.end, scope.parent}) out.put(n);
-    out.text(scope.text);
-  }
-  out.put(static_cast<std::uint32_t>(source.files.size()));
-  for (const std::string& file : source.files) out.text(file);
-  out.put(static_cast<std::uint64_t>(source.guards.size()));
-  for (const auto& guard : source.guards) {
-    out.put(guard.condition);
-    out.put(guard.file);
-    out.put(guard.line);
-    out.put(static_cast<std::uint32_t>(guard.outcome));
-  }
-}
 
 std::vector<Op> read_names(Reader& in) {
   const std::uint32_t count = in.get<std::uint32_t>("the number of op names");
@@ -403,48 +294,7 @@ auto from_file(const std::string& path, Read read) {
   }
 }
 
-template <class Real>
-std::string file_of(const plan::ProgramData<Real>& data) try {
-  Writer body;
-  write_body(body, data.zero_rule, data.source);
-  Writer file;
-  file.append(magic);
-  file.put(newest_version);
-  file.put(static_cast<std::uint32_t>(sizeof(Real)));
-  file.put(static_cast<std::uint64_t>(body.bytes().size()));
-  file.append(body.bytes());
-  file.put(checksum(file.bytes()));
-  return file.bytes();
-} catch (const std::bad_alloc&) {
-  throw Error(ErrorCode::out_of_memory,
-              "no memory to write down a program of " + number(data.source.bytes()) + " bytes");
-}
-
 }  // namespace
-
-template <class Real>
-void Program<Real>::save(std::ostream& stream) const {
-  const std::string bytes = file_of(data());
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.flush();
-  if (!stream)
-    throw Error(ErrorCode::bad_file, "the stream doesn't take a program of " + number(bytes.size()) + " bytes");
-}
-
-template <class Real>
-void Program<Real>::save(const std::string& path) const {
-  const std::string bytes = file_of(data());
-  try {
-    if (is_special(path)) return write_special(path, bytes);
-    TemporaryFile file(std::filesystem::is_symlink(path) ? std::filesystem::canonical(path)
-                                                         : std::filesystem::path(path));
-    file.write(bytes);
-    file.finish();
-    file.become();
-  } catch (const std::system_error& error) {
-    throw Error(ErrorCode::bad_file, path + ": can't be written: " + error.code().message());
-  }
-}
 
 template <class Real>
 Program<Real> load_program(std::span<const std::byte> bytes) {
@@ -474,10 +324,6 @@ std::size_t saved_precision(const std::string& path) {
   });
 }
 
-template void Program<double>::save(std::ostream&) const;
-template void Program<float>::save(std::ostream&) const;
-template void Program<double>::save(const std::string&) const;
-template void Program<float>::save(const std::string&) const;
 template Program<double> load_program(std::span<const std::byte>);
 template Program<float> load_program(std::span<const std::byte>);
 template Program<double> load_program(std::istream&);

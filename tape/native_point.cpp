@@ -67,8 +67,8 @@ void NativePoint<Real>::take_care() {
 template <class Real>
 bool NativePoint<Real>::run_by_copies(const Samples<const Real>& inputs, const Samples<const Real>& weights,
                                       const Samples<Real>& values, const Samples<Real>& gradients) {
-  own_places("values", 1, values_.items, values);
-  own_places("gradients", 1, gradients_.items, gradients);
+  own_places<Real>(1, {{"values", values_.items, values}, {"gradients", gradients_.items, gradients}},
+                   {{"inputs", inputs_.items, inputs}, {"weights", values_.items, weights}});
   for (std::size_t k = 0; k < uniforms_.sums - uniforms_.weights; ++k)
     numbers_.data()[uniforms_.weights + k] = weights.data ? *place(weights, 0, k) : Real(1);
   weights_are_one_ = !weights.data;

@@ -43,7 +43,7 @@ template <class Real>
 void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values) {
   if (whole_point(false, samples, inputs, {}, values, {})) return;
   need("inputs", samples, program().inputs(), inputs);
-  own_places("values", samples, program().outputs(), values);
+  own_places<Real>(samples, {{"values", program().outputs(), values}}, {{"inputs", program().inputs(), inputs}});
   UniformSide<Real>& uniform = machine_->uniform();
   const InUse in_use = machine_->begin({values_pass(machine_->data(), samples)});
   const std::span<const Real> sums = forward_pass(samples, inputs, values);
@@ -132,8 +132,9 @@ void Replay<Real>::reverse(std::size_t samples, const Samples<const Real>& input
     throw Error(ErrorCode::bad_size, "vjp is given " + std::to_string(uniform_weights.size()) + " weights for " +
                                          std::to_string(program().uniform_outputs()) + " uniform outputs");
   need("inputs", samples, program().inputs(), inputs);
-  own_places("values", samples, program().outputs(), values);
-  own_places("gradients", samples, program().differentiated(), gradients);
+  own_places<Real>(samples,
+                   {{"values", program().outputs(), values}, {"gradients", program().differentiated(), gradients}},
+                   {{"inputs", program().inputs(), inputs}, {"weights", program().outputs(), weights}});
   const plan::ProgramData<Real>& data = machine_->data();
   // Where the sums' adjoints depend on what follows from the sums, these have to be known first.
   const bool first = uniform.any() && !data.uniform.linear;

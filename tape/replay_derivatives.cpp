@@ -90,8 +90,8 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
     need("directions", samples, program().differentiated(), directions);
     need("tangents", samples, program().outputs(), tangents);
   }
-  own_places("values", samples, program().outputs(), values);
-  own_places("tangents", samples, program().outputs(), tangents);
+  own_places<Real>(samples, {{"values", program().outputs(), values}, {"tangents", program().outputs(), tangents}},
+                   {{"inputs", program().inputs(), inputs}, {"directions", program().differentiated(), directions}});
   const Pass<Real> pass = values_pass(machine_->data(), samples, Numbers::dual);
   const InUse in_use = machine_->begin({pass}, uniform);
   const auto sums = tangent_pass(*machine_, pass, inputs, along(directions), values, tangents, same_item);
@@ -103,8 +103,6 @@ template <class Real>
 template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, const Seeds& seeds, const Item& item) {
-  need("inputs", samples, program().inputs(), inputs);
-  own_places("values", samples, program().outputs(), values);
   const Pass<Real> pass{machine_->data().values, Numbers::dual, samples, seeds.count};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(machine_->data(), samples) : pass, pass});
   if (has_sums()) sums_first(samples, inputs);
@@ -116,8 +114,6 @@ template <class Real>
 template <class Item>
 void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, const Seeds& seeds, const Item& item) {
-  need("inputs", samples, program().inputs(), inputs);
-  own_places("values", samples, program().outputs(), values);
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   UniformSide<Real>& uniform = machine_->uniform();
@@ -164,8 +160,10 @@ template <class Real>
 void Replay<Real>::jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                             Samples<Real> jacobians) {
   const std::size_t rows = program().outputs() + program().uniform_outputs(), columns = program().differentiated();
+  need("inputs", samples, program().inputs(), inputs);
   need("jacobians", samples, rows * columns, jacobians);
-  own_places("jacobians", samples, rows * columns, jacobians);
+  own_places<Real>(samples, {{"values", program().outputs(), values}, {"jacobians", rows * columns, jacobians}},
+                   {{"inputs", program().inputs(), inputs}});
   if (columns == 0) values_if_wanted(samples, inputs, values);
   else if (columns < rows && may_go_forward())
     forward_jacobian(samples, inputs, values, jacobians, {columns}, DenseItems{columns, true});
@@ -178,8 +176,10 @@ void Replay<Real>::sparse_jacobian(std::size_t samples, Samples<const Real> inpu
   if (!jacobian_)
     jacobian_ = std::make_unique<Compressed>(compress_jacobian(program().jacobian_sparsity(), may_go_forward()));
   const Compressed& plan = *jacobian_;
+  need("inputs", samples, program().inputs(), inputs);
   need("nonzeros", samples, plan.nonzeros, nonzeros);
-  own_places("nonzeros", samples, plan.nonzeros, nonzeros);
+  own_places<Real>(samples, {{"values", program().outputs(), values}, {"nonzeros", plan.nonzeros, nonzeros}},
+                   {{"inputs", program().inputs(), inputs}});
   const auto item = [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); };
   if (plan.seeds.count == 0) values_if_wanted(samples, inputs, values);
   else if (plan.seeds_are_columns) forward_jacobian(samples, inputs, values, nonzeros, plan.seeds, item);
@@ -192,9 +192,6 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
                                 Samples<const Real> weights, Samples<Real> values, Samples<Real> gradients,
                                 Samples<Real> products, const Tangent& tangent, const Item& item,
                                 std::span<const Real> uniform_weights, bool uniform_tangents) {
-  need("inputs", samples, program().inputs(), inputs);
-  own_places("values", samples, program().outputs(), values);
-  own_places("gradients", samples, program().differentiated(), gradients);
   using Block = typename Machine<Real>::Block;
   const plan::ProgramData<Real>& data = machine_->data();
   UniformSide<Real>& uniform = machine_->uniform();
@@ -252,11 +249,18 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
                        Samples<const Real> weights, std::span<const Real> uniform_weights) {
   refuse_second("hvp");
   check_weights(program(), "hvp", weights, uniform_weights);
+  need("inputs", samples, program().inputs(), inputs);
   if (!has_uniform_tangents()) {
     need("directions", samples, program().differentiated(), directions);
     need("products", samples, program().differentiated(), products);
   }
-  own_places("products", samples, program().differentiated(), products);
+  own_places<Real>(samples,
+                   {{"values", program().outputs(), values},
+                    {"gradients", program().differentiated(), gradients},
+                    {"products", program().differentiated(), products}},
+                   {{"inputs", program().inputs(), inputs},
+                    {"weights", program().outputs(), weights},
+                    {"directions", program().differentiated(), directions}});
   second_order(samples, 1, inputs, weights, values, gradients, products, along(directions), same_item, uniform_weights,
                has_uniform_tangents());
 }
@@ -281,8 +285,11 @@ void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samp
                            std::span<const Real> uniform_weights) {
   check_hessian("hessian", weights, uniform_weights);
   const std::size_t n = program().differentiated();
+  need("inputs", samples, program().inputs(), inputs);
   need("hessians", samples, n * n, hessians);
-  own_places("hessians", samples, n * n, hessians);
+  own_places<Real>(
+      samples, {{"values", program().outputs(), values}, {"gradients", n, gradients}, {"hessians", n * n, hessians}},
+      {{"inputs", program().inputs(), inputs}, {"weights", program().outputs(), weights}});
   if (n == 0) return vjp(samples, inputs, weights, values, gradients, uniform_weights);
   second_order(samples, n, inputs, weights, values, gradients, hessians, along<Real>(Seeds{n}), DenseItems{n, true},
                uniform_weights, false);
@@ -295,8 +302,13 @@ void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> input
   check_hessian("sparse_hessian", weights, uniform_weights);
   if (!hessian_) hessian_ = std::make_unique<Compressed>(compress_hessian(program().hessian_sparsity()));
   const Compressed& plan = *hessian_;
+  need("inputs", samples, program().inputs(), inputs);
   need("nonzeros", samples, plan.nonzeros, nonzeros);
-  own_places("nonzeros", samples, plan.nonzeros, nonzeros);
+  own_places<Real>(samples,
+                   {{"values", program().outputs(), values},
+                    {"gradients", program().differentiated(), gradients},
+                    {"nonzeros", plan.nonzeros, nonzeros}},
+                   {{"inputs", program().inputs(), inputs}, {"weights", program().outputs(), weights}});
   if (plan.seeds.count == 0) return vjp(samples, inputs, weights, values, gradients, uniform_weights);
   second_order(
       samples, plan.seeds.count, inputs, weights, values, gradients, nonzeros, along<Real>(plan.seeds),

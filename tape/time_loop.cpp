@@ -43,7 +43,7 @@ class Checkpoints {
 
   void values(std::size_t samples, std::size_t steps, Samples<const Real> inputs, Samples<Real> values) {
     need("inputs", samples, step_.inputs(), inputs);
-    own_places("values", samples, state_, values);
+    own_places<Real>(samples, {{"values", state_, values}}, {{"inputs", step_.inputs(), inputs}});
     for (std::size_t first = 0; first < samples; first += most_together_) {
       count_ = std::min(most_together_, samples - first);
       load(inputs, first);
@@ -57,8 +57,8 @@ class Checkpoints {
     need("inputs", samples, step_.inputs(), inputs);
     need("weights", samples, state_, weights);
     need("gradients", samples, step_.inputs(), gradients);
-    own_places("values", samples, state_, values);
-    own_places("gradients", samples, step_.inputs(), gradients);
+    own_places<Real>(samples, {{"values", state_, values}, {"gradients", step_.inputs(), gradients}},
+                     {{"inputs", step_.inputs(), inputs}, {"weights", state_, weights}});
     const std::size_t together = plan(samples, steps);
     for (std::size_t first = 0; first < samples; first += together) {
       count_ = std::min(together, samples - first);

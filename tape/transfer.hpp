@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
-#include <string>
 
-#include "wengert/error.hpp"
+#include "tape/tables.hpp"
 #include "wengert/replay.hpp"
 
 namespace wengert {
@@ -54,36 +52,6 @@ template <class T>
 T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
   return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample +
          static_cast<std::ptrdiff_t>(item) * samples.item;
-}
-
-/// A table that a call can't do without; of no sample or no number it may be none.
-template <class T>
-void need(const char* table, std::size_t samples, std::size_t items, const Samples<T>& given) {
-  if (!given.data && samples != 0 && items != 0)
-    throw Error(ErrorCode::bad_argument, "no table of " + std::string(table) + " is given for " +
-                                             std::to_string(samples) + " samples; there are " + std::to_string(items) +
-                                             " numbers in each");
-}
-
-/// A table that is written to has each of its numbers in a place of its own.
-template <class T>
-void own_places(const char* table, std::size_t samples, std::size_t items, const Samples<T>& given) {
-  if (!given.data || samples == 0 || items == 0) return;
-  const auto length = [](std::ptrdiff_t stride) {
-    return stride < 0 ? ~static_cast<std::size_t>(stride) + 1 : static_cast<std::size_t>(stride);
-  };
-  const std::size_t sample = length(given.sample), item = length(given.item);
-  // Two numbers share a place where so many samples and items as these two strides have no factor in common lead back to it.
-  const std::size_t common = item == 1 || sample == 1 ? 1 : std::gcd(sample, item);
-  const bool clash = samples == 1 ? items > 1 && item == 0
-                     : items == 1 ? sample == 0
-                                  : common == 0 || (item / common < samples && sample / common < items);
-  if (clash)
-    throw Error(ErrorCode::bad_argument,
-                "the table of " + std::string(table) + " for " + std::to_string(samples) + " samples of " +
-                    std::to_string(items) + " numbers has strides " + std::to_string(given.sample) + " and " +
-                    std::to_string(given.item) +
-                    ", at which numbers share a place; rows are that many numbers apart, or more");
 }
 
 /// One item of a block's samples into a slot.

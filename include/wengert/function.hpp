@@ -60,7 +60,7 @@ class FunctionPaths;
 /// sorting, pivoting, recursion. Otherwise it must be a function of its inputs: what it does may not depend on `value(x)`, on
 /// random numbers or on what it did before, and it records no inputs or parameters of its own. It is called seldom, in no particular order, on the calling thread.
 ///
-/// Results may not overlap what is read. An exception from the code goes to the caller; results are then unspecified, and the
+/// Results are not in memory that is read (bad_argument). An exception from the code goes to the caller; results are then unspecified, and the
 /// Function is as usable as before. One thread at a time per Function.
 template <class Real>
 class WENGERT_API Function {

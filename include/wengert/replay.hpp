@@ -77,7 +77,7 @@ struct Seeds;
 /// those of all others are as always (not so where samples are summed: wengert/program.hpp).
 ///
 /// One thread at a time per Replay; any number of them share a Program. In a process that is forked off, its threads are not
-/// there: it does all on the one that calls. Results may not overlap what is read, nor each other (within a table: bad_argument). The
+/// there: it does all on the one that calls. Results have memory of their own, not even that of what is read (bad_argument). The
 /// first call with a kind of result allocates the workspace; later ones allocate nothing.
 template <class Real>
 class WENGERT_API Replay {

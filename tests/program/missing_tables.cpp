@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(replay) {
   refuses("inputs", [&] { diagnose(one.program(), 1, nothing); });
   refuses("inputs", [&] { check_gradient(one.program(), 1, nothing); });
   Replay<double> native(one.program(), {.engine = "native"});
-  native.gradient(1, at, to, to);
+  native.gradient(1, at, rows(out.data() + 2, 1), to);
   refuses("inputs", [&] { native.gradient(1, nothing, to, to); });
 
   one.values(0, nothing, none);  // no samples, nothing is missing

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(places_that_numbers_share) {
             for (std::size_t i = 0; i < items; ++i) places.insert(&table(e, i));
           bool refused = false;
           try {
-            own_places("numbers", samples, items, table);
+            own_places<double>(samples, {{"numbers", items, table}}, {});
           } catch (const Error& error) {
             BOOST_REQUIRE(bad("the table of numbers")(error));
             refused = true;
@@ -55,8 +55,11 @@ BOOST_AUTO_TEST_CASE(places_that_numbers_share) {
           BOOST_TEST_REQUIRE(refused == (places.size() != samples * items), sample << " " << item << " " << samples);
         }
   constexpr std::ptrdiff_t least = std::numeric_limits<std::ptrdiff_t>::min();
-  own_places("numbers", 2, 3, Samples<double>{memory.data(), least, 1});
-  BOOST_CHECK_EXCEPTION(own_places("numbers", 2, 3, Samples<double>{memory.data(), least, 0}), Error, bad("strides"));
+  const auto look = [&](std::ptrdiff_t item) {
+    own_places<double>(2, {{"numbers", 3, Samples<double>{memory.data(), least, item}}}, {});
+  };
+  look(1);
+  BOOST_CHECK_EXCEPTION(look(0), Error, bad("strides"));
 }
 
 BOOST_AUTO_TEST_CASE(results_that_would_overlap) {

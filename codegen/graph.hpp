@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "codegen/large_vector.hpp"
@@ -161,6 +162,11 @@ class Graph {
   /// Adds all that was added since the last call once more, for a second vector: its inputs and outputs, and what comes of
   /// these. Values of its own go by no name: `input` and the operations give the first vector's.
   void repeat_for_second_vector();
+
+  /// Other nodes in the place of these, if they aren't too many. The graph grows no more.
+  void replace(LargeVector<Node> nodes) {
+    if (nodes.size() <= most_) nodes_ = std::move(nodes);
+  }
 
   /// Called where an operation has no place in straight-line code: this graph can't be had.
   void give_up() { complete_ = false; }

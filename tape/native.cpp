@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codegen/perf_map.hpp"
+#include "codegen/rematerialize.hpp"
 #include "tape/native_cost.hpp"
 
 namespace wengert {
@@ -36,12 +37,13 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
       why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
       return;
     }
-  const codegen::Graph graph = plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited});
+  codegen::Graph graph = plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited});
   if (!graph.complete()) {
     why_not_ = limited && graph.nodes().size() >= nodes ? "making machine code takes more bytes than the budget leaves"
                                                         : "an op of the program has no vector form";
     return;
   }
+  codegen::rematerialize(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),

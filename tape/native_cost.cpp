@@ -215,7 +215,8 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
     return worth == NativeCost::never ? std::string("never for ") + what : "from " + std::to_string(worth) + " " + what;
   };
   return text + "about " + std::to_string(percent) + "% of the interpreter's time; pays " +
-         from(cost.worth_from, "samples in batches") + ", " + from(cost.worth_from_alone, "single ones");
+         from(cost.worth_from, "samples in batches") + ", " + from(cost.worth_from_alone, "single ones") +
+         "; values, gradients and vjp only";
 }
 
 template NativeCost native_cost(const ProgramData<double>&, bool, Isa);

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <string>
 
+#include "codegen/rematerialize.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/native_point.hpp"
 #include "tests/every_op.hpp"
@@ -288,6 +289,7 @@ BOOST_AUTO_TEST_CASE(costs) {
     BOOST_TEST(of_longer.worth_from_alone < 1000u);
     const std::string text = plan::describe_native(longer.data(), isa);
     BOOST_TEST(contains(text, "pays never for samples in batches, from "), text);
+    BOOST_TEST(text.ends_with(" single ones; values, gradients and vjp only"), text);
     Replay<double> replay(longer, {.isa = std::string(name(isa)), .engine = "auto"});
     const std::vector<double> x(200, 0.5);
     std::vector<double> y(200);
@@ -351,6 +353,51 @@ BOOST_AUTO_TEST_CASE(long_code) {
     BOOST_TEST(code.code_bytes() > std::size_t(1) << 21);
     BOOST_TEST(run(Replay<double>(program, {.isa = set, .engine = "native"}), "native: " + set) == expected,
                boost::test_tools::per_element());
+  }
+}
+
+/// Long chains of cheap ops, whose backward sweep wants what was computed long before: some of it is computed again.
+BOOST_AUTO_TEST_CASE(values_that_are_computed_again) {
+  for (std::uint64_t seed = 1; seed <= soak(6); ++seed) {
+    Random random(seed);
+    NaiveTape<double> tape;
+    std::vector<Id> inputs, now;
+    const Id p = tape.parameter(0.3);
+    for (int i = 0; i < 200; ++i) inputs.push_back(tape.input(1.0));
+    for (int i = 0; i < 4; ++i) now.push_back(inputs[static_cast<std::size_t>(i)]);
+    for (int step = 0; step < 400; ++step) {
+      const auto any = [&] { return random.of(now); };
+      const Id w = tape.mul(random.of(inputs), tape.constant(random.in(0.1, 0.9))),
+               deviation = tape.sqrt(tape.max(any(), tape.constant(0.01)));
+      Id& next = now[random.below(now.size())];
+      next = tape.fma(tape.mul(p, deviation), w, tape.mul(any(), tape.sub(p, any())));
+      if (random.chance(0.2)) next = tape.min(tape.max(next, tape.constant(-1)), tape.add(tape.constant(1), w));
+    }
+    const Program<double> program = compile(tape, tape.record(Op::sum, now));
+    const std::size_t samples = 37;
+    std::vector<double> x(samples * inputs.size()), y(samples), g(samples * program.differentiated());
+    for (double& number : x) number = random.in(-1, 1);
+    const auto run = [&](Replay<double> replay) {
+      replay.gradient(samples, columns(std::as_const(x).data(), samples), columns(y.data(), samples),
+                      columns(g.data(), samples));
+      std::vector<double> all(y);
+      all.insert(all.end(), g.begin(), g.end());
+      all.insert(all.end(), replay.parameter_gradients().begin(), replay.parameter_gradients().end());
+      return all;
+    };
+    const std::vector<double> wanted = run(Replay<double>(program));
+    for (const Isa isa : native_isas()) {
+      const std::vector<double> ours =
+          run(Replay<double>(program, {.isa = std::string(name(isa)), .engine = "native"}));
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        BOOST_TEST_REQUIRE(same_bits(ours[k], wanted[k]), "seed " << seed << ", " << name(isa) << ", number " << k);
+      codegen::Graph graph = plan::lower_to_graph(program.data(), {true, {native_target(isa), false, 2}});
+      const std::size_t before = codegen::assemble(graph).spill_bytes;
+      codegen::rematerialize(graph);
+      const std::size_t after = codegen::assemble(graph).spill_bytes;
+      if (isa == Isa::avx512) BOOST_TEST(after < before * 9 / 10, after << " bytes of " << before);
+      else BOOST_TEST(after == before);
+    }
   }
 }
 

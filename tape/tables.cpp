@@ -27,6 +27,7 @@ std::size_t length(std::ptrdiff_t stride) {
 template <class Real>
 void own_places_within(std::size_t samples, const NamedTable<Real>& table) {
   const std::size_t sample = length(table.sample), item = length(table.item), items = table.items;
+  if (samples == 1 && items == 1) return;
   // Two numbers share a place where so many samples and items as these two strides have no factor in common lead back to it.
   const std::size_t common = item == 1 || sample == 1 ? 1 : std::gcd(sample, item);
   const bool clash = samples == 1 ? items > 1 && item == 0
@@ -38,6 +39,25 @@ void own_places_within(std::size_t samples, const NamedTable<Real>& table) {
                     std::to_string(items) + " numbers has strides " + std::to_string(table.sample) + " and " +
                     std::to_string(table.item) +
                     ", at which numbers share a place; rows are that many numbers apart, or more");
+}
+
+/// Whether two tables have no memory in common as far as their ends tell, which is quick.
+template <class Real>
+bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b) {
+  struct Ends {
+    std::ptrdiff_t low, high;  // in numbers, from the first one
+  };
+  const auto ends = [&](const NamedTable<Real>& table) {
+    const std::ptrdiff_t sample = static_cast<std::ptrdiff_t>(samples - 1) * table.sample,
+                         item = static_cast<std::ptrdiff_t>(table.items - 1) * table.item;
+    return Ends{std::min<std::ptrdiff_t>(sample, 0) + std::min<std::ptrdiff_t>(item, 0),
+                std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1};
+  };
+  const auto at = [](const NamedTable<Real>& table, std::ptrdiff_t number) {
+    return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
+  };
+  const Ends of_a = ends(a), of_b = ends(b);
+  return at(a, of_a.high) <= at(b, of_b.low) || at(b, of_b.high) <= at(a, of_a.low);
 }
 
 using Place = std::int64_t;
@@ -120,7 +140,9 @@ void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> wri
   if (samples == 0) return;
   const auto nothing = [](const NamedTable<Real>& table) { return !table.data || table.items == 0; };
   const auto refuse_shared = [&](const NamedTable<Real>& to, const NamedTable<Real>& other) {
-    if (nothing(other) || !meet(places_of(samples, to), places_of(samples, other), sizeof(Real))) return;
+    if (nothing(other) || ends_apart(samples, to, other) ||
+        !meet(places_of(samples, to), places_of(samples, other), sizeof(Real)))
+      return;
     throw Error(ErrorCode::bad_argument, "the tables of " + std::string(other.name) + " and of " + to.name +
                                              " have memory in common; results are written while there is more to be "
                                              "read: give them memory of their own");

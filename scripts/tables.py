@@ -15,6 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = [
     ("level", [("west f64", "west"), ("west f32", "west-f32"), ("dag f64", "dag"), ("black-scholes f64", "black-scholes"),
                ("heston f64", "heston"), ("gmm f64", "gmm")]),
+    ("one evaluation", [("expr", "one-expr"), ("west", "one-west"), ("dag", "one-dag"), ("black-scholes", "one-black-scholes"),
+                        ("heston", "one-heston")]),
     ("peer", [("expr", "peers-expr"), ("west 100", "peers-west-100"), ("west 1,000", "peers-west-1000"), ("dag 1,000", "peers-dag"),
               ("black-scholes", "peers-black-scholes"), ("heston", "peers-heston")]),
     ("language", [("west", "languages-west"), ("expr", "languages-expr")]),

@@ -13,8 +13,6 @@
 namespace wengert::codegen {
 namespace {
 
-constexpr std::size_t huge_page = LargePages<std::uint8_t>::page;
-
 #if defined(__unix__)
 /// Null where there is none.
 std::byte* map(std::size_t bytes) {
@@ -38,15 +36,13 @@ std::byte* map_huge(std::size_t bytes) {
 
 }  // namespace
 
-std::size_t ExecutableMemory::bytes_for(std::size_t code) {
-  return code < huge_page / 2 ? code : (code + huge_page - 1) / huge_page * huge_page;
-}
+std::size_t ExecutableMemory::bytes_for(std::size_t code) { return bytes_in_pages(code); }
 
 ExecutableMemory::ExecutableMemory([[maybe_unused]] std::span<const std::uint8_t> code) {
 #if defined(__unix__)
   if (code.empty()) return;
   const std::size_t bytes = bytes_for(code.size());
-  std::byte* const pages = bytes == code.size() ? map(bytes) : map_huge(bytes);
+  std::byte* const pages = worth_huge_pages(bytes) ? map_huge(bytes) : map(bytes);
   if (!pages) return;
   std::memcpy(pages, code.data(), code.size());
   if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {

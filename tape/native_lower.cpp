@@ -239,7 +239,9 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
   constexpr std::size_t step = sizeof(Instruction) + 32, word = 3 * (sizeof(Version) + sizeof(Value)) + 2 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
-  return tables + node * nodes + step * instructions + word * (words + layout.slots) +
+  constexpr std::size_t long_vectors = 8;                // that end with part of a huge page
+  const std::size_t ends = codegen::worth_huge_pages(node * nodes) ? long_vectors * codegen::huge_page : 0;
+  return tables + ends + node * nodes + step * instructions + word * (words + layout.slots) +
          64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
 }
 

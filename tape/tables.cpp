@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -41,22 +42,33 @@ void own_places_within(std::size_t samples, const NamedTable<Real>& table) {
                     ", at which numbers share a place; rows are that many numbers apart, or more");
 }
 
+struct Ends {
+  std::ptrdiff_t low, high;  // in numbers, from the first one
+};
+
+/// Throws bad_size for a table that no memory holds, so that what follows can count its places.
+template <class Real>
+Ends ends_of(std::size_t samples, const NamedTable<Real>& table) {
+  constexpr std::ptrdiff_t most = std::numeric_limits<std::ptrdiff_t>::max() / 64;  // numbers: more than any addresses
+  std::ptrdiff_t sample, item;
+  if (__builtin_mul_overflow(samples - 1, table.sample, &sample) ||
+      __builtin_mul_overflow(table.items - 1, table.item, &item) || sample > most || sample < -most || item > most ||
+      item < -most) [[unlikely]]
+    throw Error(ErrorCode::bad_size, "the table of " + std::string(table.name) + " for " + std::to_string(samples) +
+                                         " samples of " + std::to_string(table.items) + " numbers has strides " +
+                                         std::to_string(table.sample) + " and " + std::to_string(table.item) +
+                                         ", with which it reaches further than any memory");
+  return {std::min<std::ptrdiff_t>(sample, 0) + std::min<std::ptrdiff_t>(item, 0),
+          std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1};
+}
+
 /// Whether two tables have no memory in common as far as their ends tell, which is quick.
 template <class Real>
 bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b) {
-  struct Ends {
-    std::ptrdiff_t low, high;  // in numbers, from the first one
-  };
-  const auto ends = [&](const NamedTable<Real>& table) {
-    const std::ptrdiff_t sample = static_cast<std::ptrdiff_t>(samples - 1) * table.sample,
-                         item = static_cast<std::ptrdiff_t>(table.items - 1) * table.item;
-    return Ends{std::min<std::ptrdiff_t>(sample, 0) + std::min<std::ptrdiff_t>(item, 0),
-                std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1};
-  };
   const auto at = [](const NamedTable<Real>& table, std::ptrdiff_t number) {
     return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
   };
-  const Ends of_a = ends(a), of_b = ends(b);
+  const Ends of_a = ends_of(samples, a), of_b = ends_of(samples, b);
   return at(a, of_a.high) <= at(b, of_b.low) || at(b, of_b.high) <= at(a, of_a.low);
 }
 

@@ -29,7 +29,7 @@ struct NamedTable {
 };
 
 /// Every number that is written has a place of its own, which nothing else is written to nor read from: not even a number's own
-/// input, since a sample may be computed more than once. Throws bad_argument. Tables in each other's gaps are told apart where the
+/// input, since a sample may be computed more than once. Throws bad_argument; bad_size where no memory is long enough. Tables in each other's gaps are told apart where the
 /// strides of either nest, as those of rows and columns do.
 template <class Real>
 void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> written,

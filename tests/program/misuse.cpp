@@ -292,6 +292,15 @@ BOOST_AUTO_TEST_CASE(numbers_that_mean_nothing) {
   Replay<double> one(one_output());
   BOOST_CHECK_EXCEPTION(one.hessian(huge / 4 + 1, {at, 0, 1}, {}, {}, rows(out, 4)), Error,
                         says(ErrorCode::bad_size, "samples"));
+  // Tables that no memory holds, forwards and backwards, by samples and by items.
+  constexpr std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::max(), back = -far - 1;
+  const auto too_far = says(ErrorCode::bad_size, "further than any memory");
+  for (const std::ptrdiff_t stride : {far, back, far / 16, back / 16}) {
+    BOOST_CHECK_EXCEPTION(one.gradient(3, rows(at, 2), {}, {out, stride, 1}), Error, too_far);
+    BOOST_CHECK_EXCEPTION(one.gradient(3, rows(at, 2), {}, {out, 2, stride}), Error, too_far);
+    BOOST_CHECK_EXCEPTION(one.gradient(3, {at, stride, 1}, {}, rows(out, 2)), Error, too_far);
+    BOOST_CHECK_EXCEPTION(one.gradient(3, {at, 2, stride}, {}, rows(out, 2)), Error, too_far);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

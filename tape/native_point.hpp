@@ -31,7 +31,8 @@ class NativePoint {
            const Samples<Real>& gradients) {
     if (misses_.skips()) return false;
     if (!inputs_.fits(inputs) || weights.data || !weights_are_one_ || !takes(values_, values, inputs.data) ||
-        !takes(gradients_, gradients, inputs.data))
+        !takes(gradients_, gradients, inputs.data) ||
+        (values.data && gradients.data && !apart(values.data, values_.reach, gradients.data, gradients_.reach)))
       return run_by_copies(inputs, weights, values, gradients);
     return ran(
         call(inputs.data, values.data ? values.data : values_.copy, gradients.data ? gradients.data : gradients_.copy));
@@ -52,13 +53,14 @@ class NativePoint {
       return table.item == stride || items <= 1;
     }
   };
+  /// Whether two stretches of numbers have none in common. One comparison tells whether either begins within the other.
+  static bool apart(const Real* a, std::size_t reach_a, const Real* b, std::size_t reach_b) {
+    return reinterpret_cast<std::uintptr_t>(a) + reach_a * sizeof(Real) - reinterpret_cast<std::uintptr_t>(b) - 1 >=
+           (reach_a + reach_b) * sizeof(Real) - 1;
+  }
   /// Whether the code can write to a table of the caller's: not where it goes on to read.
   bool takes(const Table& table, const Samples<Real>& to, const Real* inputs) const {
-    if (!to.data) return true;
-    // One comparison tells whether either begins within the other.
-    return table.fits(to) && reinterpret_cast<std::uintptr_t>(to.data) + table.reach * sizeof(Real) -
-                                     reinterpret_cast<std::uintptr_t>(inputs) - 1 >=
-                                 (table.reach + inputs_.reach) * sizeof(Real) - 1;
+    return !to.data || (table.fits(to) && apart(to.data, table.reach, inputs, inputs_.reach));
   }
   bool call(const Real* inputs, Real* values, Real* gradients) const {
     return code_.run_point(inputs, numbers_.data(), reinterpret_cast<std::byte*>(spills_.data()), values, gradients);

@@ -102,6 +102,16 @@ BOOST_AUTO_TEST_CASE(results_over_inputs) {
                             says(ErrorCode::bad_argument, "the tables of inputs and of gradients"));
       BOOST_TEST(here == before, boost::test_tools::per_element());
     }
+    for (const std::size_t place : {std::size_t(0), n / 2, n - 1}) {
+      const std::vector<double> before = apart;
+      BOOST_CHECK_EXCEPTION(
+          replay.gradient(1, rows(point.data(), n), rows(apart.data() + place, 1), rows(apart.data(), n)), Error,
+          says(ErrorCode::bad_argument, "have memory in common"));
+      BOOST_TEST(apart == before, boost::test_tools::per_element());
+    }
+    std::vector<double> both(n + 1);  // the value right before its gradient
+    replay.gradient(1, rows(point.data(), n), rows(both.data(), 1), rows(both.data() + 1, n));
+    BOOST_TEST(std::vector<double>(both.begin() + 1, both.end()) == wanted, boost::test_tools::per_element());
   }
 }
 

@@ -269,7 +269,7 @@ class Allocation {
   }
 
   /// Once a round for each input: its numbers of a later round. Of many columns at once processors don't see by themselves
-  /// what is to come (500 of them, from memory: a quarter of the time).
+  /// what is to come.
   void fetch_ahead(Value v, Place from) {
     static constexpr std::size_t few = 16;  // columns
     static constexpr std::int32_t rounds = 2;

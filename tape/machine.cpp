@@ -47,10 +47,6 @@ constexpr double worth_threads = 20'000;
 /// What an instruction takes, in ns a vector, on an AMD EPYC (Zen 4): good to a factor of two or so.
 constexpr double ns_of_instruction = 1.9, ns_of_dual_instruction = 5;
 
-std::size_t vector_bytes(Isa isa, std::size_t real_bytes) {
-  return isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : real_bytes;
-}
-
 /// For single evaluations.
 template <class Real>
 const kernels::InstructionTable<Real>& single_table() {
@@ -125,8 +121,7 @@ double Machine<Real>::ns_of(const Pass<Real>& pass) const {
   const std::size_t instructions = &pass.layout == &data_.values
                                        ? data_.values_code.instructions
                                        : data_.forward.instructions + pass.sweeps * data_.backward.instructions;
-  const double vectors = static_cast<double>(pass.samples * pass.seeds) /
-                         static_cast<double>(vector_bytes(isa_, sizeof(Real)) / sizeof(Real));
+  const double vectors = static_cast<double>(pass.samples * pass.seeds) / static_cast<double>(vector_);
   return vectors * static_cast<double>(instructions) *
          (pass.numbers == Numbers::dual ? ns_of_dual_instruction : ns_of_instruction);
 }

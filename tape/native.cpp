@@ -7,6 +7,7 @@
 #include "codegen/perf_map.hpp"
 #include "codegen/rematerialize.hpp"
 #include "tape/native_cost.hpp"
+#include "tape/tables.hpp"
 
 namespace wengert {
 const codegen::Target* native_target(Isa isa) {
@@ -142,15 +143,15 @@ template <class Real>
 void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform) {
   prepare(workers, uniform);
   batch_ = batch;
-  const std::size_t inputs = layout_.inputs.size(), outputs = layout_.outputs.size(), weights = data_.seeds.size(),
-                    gradients = data_.gradients.size();
   const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
-  const auto disjoint = [&](const Samples<Real>& to, std::size_t items) {
-    return apart(to, items, batch.inputs, inputs, batch.samples) &&
-           apart(to, items, batch.weights, weights, batch.samples);
+  const NamedTable<Real> inputs("inputs", layout_.inputs.size(), batch.inputs),
+      weights("weights", data_.seeds.size(), batch.weights), values("values", layout_.outputs.size(), batch.values),
+      gradients("gradients", data_.gradients.size(), batch.gradients);
+  const auto disjoint = [&](const NamedTable<Real>& to) {
+    return ends_apart(batch.samples, to, inputs) && ends_apart(batch.samples, to, weights);
   };
   in_place_ = column(batch.inputs) && column(batch.weights) && column(batch.values) && column(batch.gradients) &&
-              disjoint(batch.values, outputs) && disjoint(batch.gradients, gradients);
+              disjoint(values) && disjoint(gradients);
 }
 
 template <class Real>

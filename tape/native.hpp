@@ -94,24 +94,6 @@ inline bool wants_zero_rule(std::size_t tried, std::size_t failed) { return fail
 template <class Real>
 void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to);
 
-/// Whether two tables of samples have no memory in common, as far as their ends tell.
-template <class A, class B>
-bool apart(const Samples<A>& a, std::size_t items_a, const Samples<B>& b, std::size_t items_b, std::size_t samples) {
-  const auto range = [&](const auto& s, std::size_t items) {
-    const std::ptrdiff_t last_sample = static_cast<std::ptrdiff_t>(samples - 1) * s.sample,
-                         last_item = static_cast<std::ptrdiff_t>(items - 1) * s.item;
-    const auto at = reinterpret_cast<std::uintptr_t>(s.data);
-    const std::ptrdiff_t low = std::min<std::ptrdiff_t>(last_sample, 0) + std::min<std::ptrdiff_t>(last_item, 0),
-                         high = std::max<std::ptrdiff_t>(last_sample, 0) + std::max<std::ptrdiff_t>(last_item, 0) + 1;
-    return std::pair(at + static_cast<std::uintptr_t>(low) * sizeof(*s.data),
-                     at + static_cast<std::uintptr_t>(high) * sizeof(*s.data));
-  };
-  if (!a.data || !b.data || items_a == 0 || items_b == 0 || samples == 0) return true;
-  const auto [a_low, a_high] = range(a, items_a);
-  const auto [b_low, b_high] = range(b, items_b);
-  return a_high <= b_low || b_high <= a_low;
-}
-
 /// Runs blocks of a batch, each worker with memory of its own.
 template <class Real>
 class NativeRunner {

@@ -62,16 +62,6 @@ Ends ends_of(std::size_t samples, const NamedTable<Real>& table) {
           std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1};
 }
 
-/// Whether two tables have no memory in common as far as their ends tell, which is quick.
-template <class Real>
-bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b) {
-  const auto at = [](const NamedTable<Real>& table, std::ptrdiff_t number) {
-    return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
-  };
-  const Ends of_a = ends_of(samples, a), of_b = ends_of(samples, b);
-  return at(a, of_a.high) <= at(b, of_b.low) || at(b, of_b.high) <= at(a, of_a.low);
-}
-
 using Place = std::int64_t;
 
 /// Places as stretches: `count` of them, `period` numbers apart, of `inner` numbers `step` apart each.
@@ -147,26 +137,36 @@ bool meet(Places a, Places b, std::size_t bytes) {
 }  // namespace
 
 template <class Real>
+bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b) {
+  if (samples == 0 || a.empty() || b.empty()) return true;
+  const auto at = [](const NamedTable<Real>& table, std::ptrdiff_t number) {
+    return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
+  };
+  const Ends of_a = ends_of(samples, a), of_b = ends_of(samples, b);
+  return at(a, of_a.high) <= at(b, of_b.low) || at(b, of_b.high) <= at(a, of_a.low);
+}
+
+template <class Real>
 void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> written,
                 std::initializer_list<NamedTable<Real>> read) {
   if (samples == 0) return;
-  const auto nothing = [](const NamedTable<Real>& table) { return !table.data || table.items == 0; };
   const auto refuse_shared = [&](const NamedTable<Real>& to, const NamedTable<Real>& other) {
-    if (nothing(other) || ends_apart(samples, to, other) ||
-        !meet(places_of(samples, to), places_of(samples, other), sizeof(Real)))
+    if (ends_apart(samples, to, other) || !meet(places_of(samples, to), places_of(samples, other), sizeof(Real)))
       return;
     throw Error(ErrorCode::bad_argument, "the tables of " + std::string(other.name) + " and of " + to.name +
                                              " have memory in common; results are written while there is more to be "
                                              "read: give them memory of their own");
   };
   for (auto to = written.begin(); to != written.end(); ++to) {
-    if (nothing(*to)) continue;
+    if (to->empty()) continue;
     own_places_within(samples, *to);
     for (const NamedTable<Real>& from : read) refuse_shared(*to, from);
     for (auto other = written.begin(); other != to; ++other) refuse_shared(*to, *other);
   }
 }
 
+template bool ends_apart(std::size_t, const NamedTable<double>&, const NamedTable<double>&);
+template bool ends_apart(std::size_t, const NamedTable<float>&, const NamedTable<float>&);
 template void own_places(std::size_t, std::initializer_list<NamedTable<double>>,
                          std::initializer_list<NamedTable<double>>);
 template void own_places(std::size_t, std::initializer_list<NamedTable<float>>,

@@ -2,7 +2,7 @@
 // tapes of operator overloading are used where nothing is replayed. Inputs that aren't differentiated are plain numbers.
 #include "bench/make_levels.hpp"
 #include "bench/results.hpp"
-#include "wengert/var.hpp"
+#include "wengert/ranges.hpp"
 
 namespace wengert::bench {
 

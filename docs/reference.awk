@@ -2,7 +2,7 @@
 BEGIN {
   FS = " *[|] *"
   print "/// @file"
-  print "/// The functions that wengert/var.hpp makes of the op table. Operands may be numbers too."
+  print "/// The functions that wengert/var.hpp and wengert/ranges.hpp make of the op table. Operands may be numbers too."
   print "namespace wengert {"
 }
 /^[|] `/ {
@@ -10,7 +10,7 @@ BEGIN {
   $0 = $0
   name = $2
   gsub(/`/, "", name)
-  if (name == "sincos") next  # has a form of its own in var.hpp
+  if (name == "sincos") next  # has a form of its own in ranges.hpp
   condition = $4 ~ /^(`none`(; )?)+$/
   partials = condition ? "No derivative" : "Partials: " $4
   count = split($4, each, ";")

@@ -1,4 +1,4 @@
-#include "wengert/var.hpp"
+#include "wengert/ranges.hpp"
 
 #include <string>
 

@@ -30,9 +30,9 @@
 #include <vector>
 
 #include "wengert/api.hpp"
+#include "wengert/ranges.hpp"
 #include "wengert/samples.hpp"
 #include "wengert/tape.hpp"
-#include "wengert/var.hpp"
 
 namespace wengert {
 

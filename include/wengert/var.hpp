@@ -7,17 +7,13 @@
 //   std::printf("f = %g, df/dx = %g, df/dy = %g\n", value(f), grad(x), grad(y));
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <limits>
-#include <ranges>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "wengert/ops.hpp"
 #include "wengert/tape.hpp"
@@ -54,14 +50,11 @@ inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 // Our own elementary functions, the same bits as a replay; for constants, which are on no tape.
 WENGERT_API double value(Op op, double a, double b, double c);
 WENGERT_API float value(Op op, float a, float b, float c);
-WENGERT_API std::vector<double> values(Op op, std::span<const double> operands);
-WENGERT_API std::vector<float> values(Op op, std::span<const float> operands);
 
 /// Towards zero. Throws bad_argument.
 WENGERT_API std::int64_t integer(double x);
 
 [[noreturn]] WENGERT_API void mixed_tapes();
-[[noreturn]] WENGERT_API void unequal_lists(Op op);
 
 template <class T>
 struct IsVar : std::false_type {};
@@ -407,97 +400,6 @@ Var<Real> input(NaiveTape<Real>& tape, std::type_identity_t<Real> value = 0) {
 template <class Real>
 Var<Real> parameter(NaiveTape<Real>& tape, std::type_identity_t<Real> value = 0) {
   return Var<Real>(tape, tape.parameter(value));
-}
-
-namespace detail {
-
-template <class R>
-concept VarRange = std::ranges::input_range<R> && IsVar<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value;
-template <class R>
-using RangeReal = typename std::remove_cvref_t<std::ranges::range_reference_t<R>>::value_type;
-
-/// Calls f(x) for each Var of the lists, in order.
-template <class F, class... Lists>
-void each(F&& f, const Lists&... lists) {
-  const auto of = [&](const auto& list) {
-    for (const auto& x : list) f(x);
-  };
-  (of(lists), ...);
-}
-
-/// Records an n-ary op on all of `lists`, in order; its first output, and their number. Null where all are constants.
-template <class Real, class... Lists>
-std::pair<Var<Real>, Id> recorded(Op op, const Lists&... lists) {
-  const std::size_t lengths[] = {static_cast<std::size_t>(std::ranges::distance(lists))...};
-  std::size_t n = 0;
-  for (std::size_t length : lengths) {
-    if (length != lengths[0]) unequal_lists(op);
-    n += length;
-  }
-  NaiveTape<Real>* tape = nullptr;
-  bool constants = false;
-  each([&](const Var<Real>& x) { tape = tape ? tape : x.tape(), constants |= !x.tape(); }, lists...);
-  if (!tape) return {Var<Real>(), 0};
-  NaiveTape<Real>::check_lives(tape);
-  Attempt<Real> attempt(constants ? tape : nullptr);
-  Id* room = tape->operand_room(op, n);
-  each([&](const Var<Real>& x) { *room++ = x.place(*tape); }, lists...);
-  if (op == Op::sum) {  // no more work than to look up how it is done
-    Real s = 0;
-    std::size_t i = 0;
-    each([&](const Var<Real>& x) { s = i++ == 0 ? x.value() : s + x.value(); }, lists...);
-    const Id first = tape->append_n(op, static_cast<Id>(n), s);
-    attempt.keep();
-    return {Var<Real>(*tape, first), 1};
-  }
-  const Id first = tape->append_n(op, static_cast<Id>(n));
-  attempt.keep();
-  return {Var<Real>(*tape, first), info(op).outputs(static_cast<Id>(n))};
-}
-
-/// The op's outputs on constants alone: computed, not recorded.
-template <class Real, class... Lists>
-std::vector<Real> folded(Op op, const Lists&... lists) {
-  std::vector<Real> x;
-  each([&](const Var<Real>& v) { x.push_back(v.value()); }, lists...);
-  return values(op, std::span<const Real>(x));
-}
-
-template <class Real, class... Lists>
-Var<Real> one_output(Op op, const Lists&... lists) {
-  const auto [first, count] = recorded<Real>(op, lists...);
-  return count ? first : Var<Real>(folded<Real>(op, lists...)[0]);
-}
-
-template <class Real, class... Lists>
-std::vector<Var<Real>> all_outputs(Op op, const Lists&... lists) {
-  std::vector<Var<Real>> outputs;  // with room before anything is recorded
-  outputs.reserve(info(op).outputs(static_cast<Id>((static_cast<std::size_t>(std::ranges::distance(lists)) + ...))));
-  const auto [first, count] = recorded<Real>(op, lists...);
-  if (count == 0)
-    for (Real y : folded<Real>(op, lists...)) outputs.emplace_back(y);
-  for (Id j = 0; j < count; ++j) outputs.emplace_back(*first.tape(), first.id() + j);
-  return outputs;
-}
-
-}  // namespace detail
-
-// Every n-ary row of the op table, on ranges of Vars: sum(xs), dot(xs, ys), softmax(xs) (a vector of all outputs). Throws
-// bad_size for a number of operands that the op doesn't take, or lists of different lengths.
-#define WENGERT_OPN(name, ...)                                                                            \
-  template <detail::VarRange R, detail::VarRange... More>                                                 \
-  auto name(const R& list, const More&... more) {                                                         \
-    using Real = detail::RangeReal<R>;                                                                    \
-    if constexpr (info(Op::name).many_outputs) return detail::all_outputs<Real>(Op::name, list, more...); \
-    else return detail::one_output<Real>(Op::name, list, more...);                                        \
-  }
-#include "wengert/ops.def"
-
-/// Sine and cosine of one angle, by one op.
-template <class Real>
-std::pair<Var<Real>, Var<Real>> sincos(const Var<Real>& x) {
-  const auto outputs = detail::all_outputs<Real>(Op::sincos, std::span(&x, 1));
-  return {outputs[0], outputs[1]};
 }
 
 }  // namespace wengert

@@ -16,6 +16,7 @@
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
 #include "wengert/program.hpp"
+#include "wengert/ranges.hpp"
 #include "wengert/replay.hpp"
 #include "wengert/samples.hpp"
 #include "wengert/serialize.hpp"

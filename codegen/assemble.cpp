@@ -74,8 +74,11 @@ class Assembler : Allocation {
   int mask_bits() const { return f64_ ? 8 : 16; }
 
   void begin_requirements() {
-    if (target_.mask_registers) out_.mask_op(0x46, mask_bits(), true, good, good, good);  // kxnor
-    else out_.vector(opcodes_[Do::bit_xor], bad_, bad_, Place::vector(bad_));
+    if (!target_.mask_registers) return out_.vector(opcodes_[Do::bit_xor], bad_, bad_, Place::vector(bad_));
+    // Not by kxnor, which waits for what was in the mask: for all the requirements of the round before.
+    out_.byte(0xb8);  // mov eax, all lanes
+    out_.dword(-1);
+    out_.raw({0xc5, 0xf8, 0x92, 0xc0 | good << 3});  // kmovw from eax
   }
   void end_requirements() {
     if (!target_.mask_registers) return out_.vector(Opcodes::test, bad_, 0, Place::vector(bad_));

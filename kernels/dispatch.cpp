@@ -95,7 +95,7 @@ namespace {
 template <class Real>
 struct Unit {
   const Backend<Real>* backend;
-  const Check<Real>* check;
+  const CheckTable<Real>*checks, *dual_checks;
 };
 
 template <class Real>
@@ -106,17 +106,20 @@ Unit<Real> unit(Isa isa) {
   };
   if (const std::string reason = why_not(isa); !reason.empty())
     throw Error(ErrorCode::unsupported, "instruction set " + std::string(name(isa)) + ": " + reason);
+#define WENGERT_UNIT(isa) \
+  pick({&isa##_f64, &isa##_checks_f64, &isa##_dual_checks_f64}, {&isa##_f32, &isa##_checks_f32, &isa##_dual_checks_f32})
 #ifdef WENGERT_HAS_AVX512
-  if (isa == Isa::avx512) return pick({&avx512_f64, &avx512_check_f64}, {&avx512_f32, &avx512_check_f32});
+  if (isa == Isa::avx512) return WENGERT_UNIT(avx512);
 #endif
 #ifdef WENGERT_HAS_AVX2
-  if (isa == Isa::avx2) return pick({&avx2_f64, &avx2_check_f64}, {&avx2_f32, &avx2_check_f32});
+  if (isa == Isa::avx2) return WENGERT_UNIT(avx2);
 #endif
 #ifdef WENGERT_HAS_SCALAR_FMA
   static const bool fma = cpu_has_fma();
-  if (fma) return pick({&scalar_fma_f64, &scalar_fma_check_f64}, {&scalar_fma_f32, &scalar_fma_check_f32});
+  if (fma) return WENGERT_UNIT(scalar_fma);
 #endif
-  return pick({&scalar_f64, &scalar_check_f64}, {&scalar_f32, &scalar_check_f32});
+  return WENGERT_UNIT(scalar);
+#undef WENGERT_UNIT
 }
 
 }  // namespace
@@ -126,14 +129,24 @@ const Backend<Real>& backend(Isa isa) {
   return *unit<Real>(isa).backend;
 }
 template <class Real>
-Check<Real> check(Isa isa) {
-  return *unit<Real>(isa).check;
+const CheckTable<Real>& checks(Isa isa) {
+#ifdef WENGERT_HAS_AVX2
+  // Comparisons into vectors, two 256-bit ones at a time, are faster than those of AVX-512 into masks: 1.3 times on Zen 4.
+  if (isa == Isa::avx512 && why_not(isa).empty()) return *unit<Real>(Isa::avx2).checks;
+#endif
+  return *unit<Real>(isa).checks;
+}
+template <class Real>
+const CheckTable<Real>& dual_checks(Isa isa) {
+  return *unit<Real>(isa).dual_checks;
 }
 
 template const Backend<double>& backend<double>(Isa);
 template const Backend<float>& backend<float>(Isa);
-template Check<double> check<double>(Isa);
-template Check<float> check<float>(Isa);
+template const CheckTable<double>& checks<double>(Isa);
+template const CheckTable<float>& checks<float>(Isa);
+template const CheckTable<double>& dual_checks<double>(Isa);
+template const CheckTable<float>& dual_checks<float>(Isa);
 
 }  // namespace kernels
 }  // namespace wengert

@@ -28,9 +28,13 @@ namespace kernels {
 /// The functions of an instruction set. Throws unsupported.
 template <class Real>
 const Backend<Real>& backend(Isa isa);
-/// Its checks of guards. Throws unsupported.
+/// @{
+/// Its checks of guards, by question: of numbers, and of dual numbers. Throws unsupported.
 template <class Real>
-Check<Real> check(Isa isa);
+const CheckTable<Real>& checks(Isa isa);
+template <class Real>
+const CheckTable<Real>& dual_checks(Isa isa);
+/// @}
 }  // namespace kernels
 
 }  // namespace wengert

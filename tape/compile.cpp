@@ -101,7 +101,7 @@ class Compilation {
   void keep_for_checks(std::initializer_list<const Items*> codes, Slots& slots, Layout<Real>& layout) const {
     for (const Items* items : codes)
       for (const Item& item : items->items) {
-        if (item.kind != check) continue;
+        if (!is_check(item.kind)) continue;
         layout.failed = slots.keep(places_.failed);
         const auto reads = items->reads(item);
         if (std::find(reads.begin(), reads.end(), places_.zero) != reads.end()) keep_zero(slots, layout);

@@ -82,7 +82,7 @@ struct Items {
   std::vector<ValueId> words;
 
   /// What else there is to know of items of a kind past those of the catalogue: the rule's, the sum's or the guard's number; of a
-  /// call how many of the reads are adjoints of outputs, of a check its question.
+  /// call how many of the reads are adjoints of outputs.
   struct Special {
     std::uint32_t item, number, more;
   };

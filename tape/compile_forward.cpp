@@ -147,8 +147,8 @@ class ForwardLowering {
     const kernels::Same same = constant(a)   ? kernels::Same::first
                                : constant(b) ? kernels::Same::second
                                              : kernels::Same::neither;
-    special(of.guard, kernels::question(op, same, outcome));
-    begin(check);
+    special(of.guard);
+    begin(static_cast<std::uint16_t>(first_check + kernels::number_of({op, same, outcome})));
     out_.words.insert(out_.words.end(), {places_.failed, a, b});
     end(0);
   }

@@ -53,7 +53,6 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
                            [](const Items::Special& one, std::uint32_t wanted) { return one.item < wanted; });
       out.words.push_back(at->number);
       if (call) out.words.insert(out.words.end(), {at->more, item.writes, item.reads});
-      else if (item.kind == check) out.words.push_back(at->more);
     } else if (list) {
       out.words.push_back(kind.adjoint ? item.writes : item.reads);
     }

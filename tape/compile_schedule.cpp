@@ -95,15 +95,20 @@ class Scheduler {
     return item;
   }
 
-  /// The kind with the longest queue; of several, that of the oldest instruction. Forgets kinds that wait no longer.
+  /// The kind with the longest queue; of several, that of the oldest instruction. Checks, which nobody waits for, come when there
+  /// is nothing else, and so together. Forgets kinds that wait no longer.
   std::uint16_t fullest() {
     std::size_t left = 0, best = 0;
     for (const std::uint16_t kind : waiting_) {
       if (queues_[kind].length == 0) continue;
       waiting_[left] = kind;
       if (left != 0) {
-        const Queue &a = queues_[kind], &b = queues_[waiting_[best]];
-        if (a.length > b.length || (a.length == b.length && a.first < b.first)) best = left;
+        const std::uint16_t best_kind = waiting_[best];
+        const Queue &a = queues_[kind], &b = queues_[best_kind];
+        const bool better = is_check(kind) != is_check(best_kind) ? is_check(best_kind)
+                            : a.length != b.length                ? a.length > b.length
+                                                                  : a.first < b.first;
+        if (better) best = left;
       }
       ++left;
     }

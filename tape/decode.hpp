@@ -51,17 +51,10 @@ void each_instruction(const Code& code, Use use) {
         use(Instruction{{Op::sum_samples, false}, {}, {word + 1, 1}, 0, 0, false, word[0]});
       continue;
     }
-    if (run.kind == check) {
+    if (is_check(run.kind)) {
+      const kernels::Question& asked = kernels::questions[run.kind - first_check];
       for (std::uint32_t k = 0; k < run.count; ++k, word += kernels::check_words)
-        use(Instruction{{kernels::op_asked(word[1]), false},
-                        {},
-                        {word + 3, 2},
-                        0,
-                        0,
-                        false,
-                        0,
-                        true,
-                        kernels::outcome_of(word[1])});
+        use(Instruction{{asked.op, false}, {}, {word + 2, 2}, 0, 0, false, 0, true, asked.outcome});
       continue;
     }
     const kernels::Kind& kind = kernels::catalogue[run.kind];

@@ -88,16 +88,17 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));
-  bind(many_, *backend_.instructions, kernels::check<Real>(isa_));
-  bind(dual_, *backend_.dual_instructions, kernels::check<Real>(isa_));
-  bind(single_, single_table<Real>(), kernels::check<Real>(Isa::scalar));
+  bind(many_, *backend_.instructions, kernels::checks<Real>(isa_));
+  bind(dual_, *backend_.dual_instructions, kernels::dual_checks<Real>(isa_));
+  bind(single_, single_table<Real>(), kernels::checks<Real>(Isa::scalar));
 }
 
 template <class Real>
-void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table, kernels::Check<Real> check) {
-  codes.values = BoundCode<Real>(data_.values_code, table, check, data_.rules);
-  codes.forward = BoundCode<Real>(data_.forward, table, check, data_.rules);
-  codes.backward = BoundCode<Real>(data_.backward, table, check, data_.rules);
+void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table,
+                         const kernels::CheckTable<Real>& checks) {
+  codes.values = BoundCode<Real>(data_.values_code, table, checks, data_.rules);
+  codes.forward = BoundCode<Real>(data_.forward, table, checks, data_.rules);
+  codes.backward = BoundCode<Real>(data_.backward, table, checks, data_.rules);
 }
 
 template <class Real>

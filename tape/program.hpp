@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/catalogue.hpp"
+#include "kernels/checks.hpp"
 #include "tape/source.hpp"
 #include "wengert/program.hpp"
 
@@ -24,11 +25,13 @@ inline constexpr Slot no_slot = 0xffffffffu;
 /// A block's share of a sum over the samples, taken as soon as it is there, whose slot is then free. Its words: which sum (those of
 /// sum_samples, then adjoints of uniform variables), the slot.
 ///
-/// A guard: a comparison that has to come out as recorded (kernels/checks.hpp tells its words).
+/// A guard: a comparison that has to come out as recorded; one kind for each question (kernels/checks.hpp tells its words).
 inline constexpr std::uint16_t call_values = kernels::kind_count, call_adjoint = call_values + 1,
-                               take_sum = call_adjoint + 1, check = take_sum + 1, kind_count = check + 1;
+                               take_sum = call_adjoint + 1, first_check = take_sum + 1,
+                               kind_count = first_check + kernels::questions.size();
 inline constexpr std::size_t call_words = 4;  ///< before the slots
 constexpr bool is_call(std::uint16_t kind) { return kind == call_values || kind == call_adjoint; }
+constexpr bool is_check(std::uint16_t kind) { return kind >= first_check; }
 constexpr bool in_catalogue(std::uint16_t kind) { return kind < call_values; }
 
 /// A stretch of instructions of one kind.

@@ -28,8 +28,8 @@ void AlignedArray<Real>::reserve(std::size_t count) {
 
 template <class Real>
 BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
-                           kernels::Check<Real> check, std::span<const std::shared_ptr<const CustomRule<Real>>> rules)
-    : check_(check) {
+                           const kernels::CheckTable<Real>& checks,
+                           std::span<const std::shared_ptr<const CustomRule<Real>>> rules) {
   stretches_.reserve(code.runs.size());
   for (std::size_t k = 0; k < code.runs.size(); ++k) {
     const plan::Run& run = code.runs[k];
@@ -39,11 +39,12 @@ BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTab
       continue;
     }
     if (!plan::is_call(run.kind)) {
-      specials_.push_back({run.kind, stretches_.size(), nullptr, words, run.count});
+      const kernels::Check<Real> check = plan::is_check(run.kind) ? checks[run.kind - plan::first_check] : nullptr;
+      specials_.push_back({run.kind, stretches_.size(), nullptr, check, words, run.count});
       continue;
     }
     for (std::uint32_t c = 0; c < run.count; ++c) {
-      specials_.push_back({run.kind, stretches_.size(), rules[words[0]].get(), words, 1});
+      specials_.push_back({run.kind, stretches_.size(), rules[words[0]].get(), nullptr, words, 1});
       words += plan::call_words + words[2] + words[3];
     }
   }

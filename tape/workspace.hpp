@@ -91,9 +91,9 @@ template <class Real>
 class BoundCode {
  public:
   BoundCode() = default;
-  /// `rules`: of custom ops, as instructions count them; must outlive it.
-  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table, kernels::Check<Real> check,
-            std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
+  /// `checks`: by question. `rules`: of custom ops, as instructions count them; must outlive it.
+  BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
+            const kernels::CheckTable<Real>& checks, std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
 
   using Sums = typename Reduction<Real>::Block;
   /// `samples`: lanes that are of any interest. `sums`: null where none are wanted. Whether a guard came out otherwise than recorded
@@ -104,7 +104,7 @@ class BoundCode {
     bool departs = false;
     for (const Special& special : specials_) {
       for (; s != stretches_.data() + special.before; ++s) s->run(frame, s->words, s->count);
-      if (special.kind == plan::check) departs |= check_(frame, workspace.dual(), special.words, special.count);
+      if (special.check) departs |= special.check(frame, special.words, special.count);
       else if (special.kind != plan::take_sum) call(special, workspace, samples, ieee);
       else if (sums) take(special, workspace, *sums);
     }
@@ -118,11 +118,12 @@ class BoundCode {
     const std::uint32_t* words;
     std::size_t count;
   };
-  /// A custom op, or a stretch of sums to take, or of guards to check.
+  /// A custom op, or a stretch of sums to take, or of guards to check by one question.
   struct Special {
     std::uint16_t kind;
     std::size_t before;            // stretches
     const CustomRule<Real>* rule;  // of a custom op
+    kernels::Check<Real> check;    // of guards
     const std::uint32_t* words;
     std::size_t count;
   };
@@ -131,7 +132,6 @@ class BoundCode {
 
   std::vector<Stretch> stretches_;
   std::vector<Special> specials_;
-  kernels::Check<Real> check_ = nullptr;
 };
 
 }  // namespace wengert

@@ -86,6 +86,10 @@ Places places_of(std::size_t samples, const NamedTable<Real>& table) {
   };
   Axis outer = axis(table.sample, samples), inner = axis(table.item, table.items);
   if (inner.count == 1 || (outer.count != 1 && outer.stride < inner.stride)) std::swap(outer, inner);
+  // Windows that slide along a series: all of them are one stretch.
+  if (const Place hop = outer.stride / inner.stride;
+      outer.count != 1 && outer.stride % inner.stride == 0 && hop <= inner.count)
+    return {first, 1, 1, inner.stride, inner.count + (outer.count - 1) * hop};
   return {first, outer.stride, outer.count, inner.count == 1 ? 1 : inner.stride, inner.count};
 }
 
@@ -108,13 +112,25 @@ bool meets(const Places& a, Place begin, const Places& b) {
   return false;
 }
 
+/// Whether f(Places) is true of any of the fewest stretches that such places are made of.
+template <class F>
+bool any_stretch(const Places& of, Place size, const F& f) {
+  const bool longer = of.count <= of.inner;
+  const Place stretches = longer ? of.count : of.inner, between = longer ? of.period : of.step;
+  Places one = longer ? Places{of.first, 1, 1, of.step, of.inner} : Places{of.first, 1, 1, of.period, of.count};
+  for (Place k = 0; k < stretches; ++k, one.first += static_cast<std::uintptr_t>(between * size))
+    if (f(one)) return true;
+  return false;
+}
+
 /// Whether two tables have a number in common.
 bool meet(Places a, Places b, std::size_t bytes) {
   const auto size = static_cast<Place>(bytes);
   if (a.first > b.first) std::swap(a, b);
   const auto apart = static_cast<Place>(b.first - a.first);
   if (apart / size > a.reach()) return false;
-  if (!a.nested() || !b.nested()) return false;
+  if (!a.nested()) return any_stretch(a, size, [&](const Places& part) { return meet(part, b, bytes); });
+  if (!b.nested()) return any_stretch(b, size, [&](const Places& part) { return meet(a, part, bytes); });
   if (apart % size != 0) return true;  // numbers that lie across others
   if (a.count == 1) a.period = b.period;
   if (b.count == 1) b.period = a.period;

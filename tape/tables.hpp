@@ -36,8 +36,8 @@ template <class Real>
 bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b);
 
 /// Every number that is written has a place of its own, which nothing else is written to nor read from: not even a number's own
-/// input, since a sample may be computed more than once. Throws bad_argument; bad_size where no memory is long enough. Tables in each other's gaps are told apart where the
-/// strides of either nest, as those of rows and columns do.
+/// input, since a sample may be computed more than once. Throws bad_argument; bad_size where no memory is long enough. Tables in each
+/// other's gaps are told apart, whatever their strides.
 template <class Real>
 void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> written,
                 std::initializer_list<NamedTable<Real>> read);

@@ -21,10 +21,11 @@ auto shared(const std::string& part) { return says(ErrorCode::bad_argument, part
 
 BOOST_AUTO_TEST_SUITE(tables)
 
-/// Against looking at every number: tables whose strides nest, in any order and direction.
+/// Against looking at every number: tables of rows or columns, in any order and direction, and with any strides at all, as windows
+/// along a series have.
 BOOST_AUTO_TEST_CASE(every_number_is_found) {
   std::array<double, 1> memory{};
-  std::size_t met = 0, apart = 0, count = soak(20'000);
+  std::size_t met = 0, apart = 0, windows = 0, count = soak(20'000);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed);
     const std::size_t samples = 1 + random.below(6);
@@ -36,6 +37,10 @@ BOOST_AUTO_TEST_CASE(every_number_is_found) {
       outer = inner * static_cast<std::ptrdiff_t>(within - 1) + 1 + static_cast<std::ptrdiff_t>(random.below(9));
       sample = (rows ? outer : inner) * (random.chance(0.3) ? -1 : 1);
       item = (rows ? inner : outer) * (random.chance(0.3) ? -1 : 1);
+      if (random.chance(0.4)) {
+        sample = static_cast<std::ptrdiff_t>(random.below(13)) - 6;
+        item = static_cast<std::ptrdiff_t>(random.below(13)) - 6;
+      }
       return NamedTable<double>(
           name, items, Samples<double>(memory.data() + static_cast<std::ptrdiff_t>(random.below(60)), sample, item));
     };
@@ -49,6 +54,11 @@ BOOST_AUTO_TEST_CASE(every_number_is_found) {
       return all;
     };
     const std::set<std::ptrdiff_t> in_a = places(a), in_b = places(b);
+    if (in_a.size() != samples * a.items) {
+      BOOST_CHECK_EXCEPTION(own_places<double>(samples, {a}, {b}), Error, shared("at which numbers share a place"));
+      continue;
+    }
+    windows += in_b.size() != samples * b.items;
     bool meet = false, refused = false;
     for (const std::ptrdiff_t place : in_a) meet |= in_b.contains(place);
     try {
@@ -62,6 +72,39 @@ BOOST_AUTO_TEST_CASE(every_number_is_found) {
   }
   BOOST_TEST(met > count / 10);
   BOOST_TEST(apart > count / 10);
+  BOOST_TEST(windows > count / 20);
+}
+
+BOOST_AUTO_TEST_CASE(windows_along_a_series) {
+  NaiveTape<double> tape;
+  const Id x = tape.input(1), y = tape.input(2), z = tape.input(3);
+  const Id operands[] = {x, y, z};
+  Replay<double> replay(compile(tape, tape.sum(operands)));
+  std::vector<double> memory(40);
+  double* const m = memory.data();
+  const auto series = [&](std::ptrdiff_t apart) {
+    for (std::ptrdiff_t k = 0; k < 12; ++k) m[k * apart] = static_cast<double>(k);
+  };
+  const auto windows = [&](std::ptrdiff_t sample, std::ptrdiff_t item) {
+    return Samples<const double>(m, sample, item);
+  };
+
+  series(1);  // 10 windows of 3, the last of which ends with number 11
+  replay.values(10, windows(1, 1), rows(m + 12, 1));
+  BOOST_TEST(m[12] == 3);
+  BOOST_TEST(m[21] == 30);
+  for (const std::ptrdiff_t at : {0, 3, 11})
+    BOOST_CHECK_EXCEPTION(replay.values(10, windows(1, 1), rows(m + at, 1)), Error, shared("inputs and of values"));
+  replay.values(4, windows(2, 1), rows(m + 9, 1));  // they end with number 8
+  BOOST_CHECK_EXCEPTION(replay.values(4, windows(2, 1), rows(m + 8, 1)), Error, shared("inputs and of values"));
+  BOOST_CHECK_EXCEPTION(replay.values(3, windows(2, 3), rows(m + 8, 1, 2)), Error, shared("inputs and of values"));
+  replay.values(2, windows(2, 3), rows(m + 1, 1, 3));  // 0, 3, 6 and 2, 5, 8: others are in between
+  BOOST_CHECK_EXCEPTION(replay.values(2, windows(2, 3), rows(m + 1, 1, 4)), Error, shared("inputs and of values"));
+
+  series(2);  // with a result beside each number
+  replay.values(10, windows(2, 2), rows(m + 1, 1, 2));
+  BOOST_TEST(m[1] == 3);
+  BOOST_TEST(m[19] == 30);
 }
 
 BOOST_AUTO_TEST_CASE(results_in_the_memory_of_what_is_read) {

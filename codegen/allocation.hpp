@@ -20,7 +20,7 @@ inline constexpr Gpr point_tables[] = {Gpr::rdi, uniforms, Gpr::r8, Gpr::r9};  /
 /// Part of one Assembler (assemble.cpp), which writes the instructions between the moves that are written here.
 class Allocation {
  protected:
-  explicit Allocation(const Graph& graph)
+  Allocation(const Graph& graph, Encoder& out)
       : graph_(graph),
         nodes_(graph.nodes()),
         f64_(graph.real_bytes() == 8),
@@ -28,7 +28,7 @@ class Allocation {
         target_(graph.target()),
         point_(shape_.point),
         vector_bytes_(static_cast<std::int32_t>(shape_.vector_bytes())),
-        out_(shape_, graph.real_bytes()),
+        out_(out),
         opcodes_(shape_, graph.real_bytes()) {}
 
   struct State {
@@ -46,9 +46,12 @@ class Allocation {
     Value value[count];
     std::uint32_t next[count];  // use of that value
     Set taken = 0, pinned = 0;
+    Set given = 0;  // to a subroutine: no others' before it is called
+    Set used = 0;   // ever
 
     /// The register to take among some: a free one, or that of the value used farthest ahead.
     unsigned choose(Set among) const {
+      among &= ~given;
       if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
       unsigned best = count;
       for (Set left = among & ~pinned; left != 0; left &= left - 1) {
@@ -59,6 +62,10 @@ class Allocation {
     }
     bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
     void pin(unsigned r) { pinned |= Set(1) << r; }
+    void take(unsigned r) {
+      taken |= Set(1) << r;
+      used |= Set(1) << r;
+    }
     void release(unsigned r) {
       taken &= ~(Set(1) << r);
       pinned &= ~(Set(1) << r);
@@ -160,7 +167,11 @@ class Allocation {
   /// Makes a register free, without an owner.
   unsigned vacate(Registers::Set among) {
     const unsigned r = registers_.choose(among);
-    if (!registers_.is_taken(r)) return r;
+    if (registers_.is_taken(r)) evict(r);
+    return r;
+  }
+  /// What is in a register goes to memory, if it isn't there.
+  void evict(unsigned r) {
     const Value old = registers_.value[r];
     State& state = state_[old];
     if (!at_hand(nodes_[old].what) && state.slot < 0) {
@@ -170,12 +181,27 @@ class Allocation {
     }
     state.reg = -1;
     registers_.release(r);
-    return r;
+  }
+  /// What is in one of `from` goes to another register if one is free, or to memory.
+  void clear(unsigned r, Registers::Set from) {
+    if (!registers_.is_taken(r)) return;
+    const Value old = registers_.value[r];
+    const Registers::Set unused =
+        (r < Registers::first_mask ? vectors_ : masks_) & ~(from | registers_.given | registers_.taken);
+    if (r >= Registers::first_mask || unused == 0 || at_hand(nodes_[old].what) || state_[old].slot >= 0)
+      return evict(r);
+    const unsigned to = static_cast<unsigned>(std::countr_zero(unused));
+    out_.vector(opcodes_.copy(), to, 0, Place::vector(r));
+    registers_.release(r);
+    registers_.value[to] = old;
+    registers_.next[to] = registers_.next[r];
+    registers_.take(to);
+    state_[old].reg = static_cast<std::int8_t>(to);
   }
   void own(unsigned r, Value v) {
     registers_.value[r] = v;
     registers_.next[r] = state_[v].next;
-    registers_.taken |= Registers::Set(1) << r;
+    registers_.take(r);
     state_[v].reg = static_cast<std::int8_t>(r);
   }
   /// A register for a node's result.
@@ -303,7 +329,7 @@ class Allocation {
   const Target& target_;
   const bool point_;
   const std::int32_t vector_bytes_;
-  Encoder out_;
+  Encoder& out_;
   const Opcodes opcodes_;
   std::vector<std::uint8_t> pool_;
   LargeVector<std::uint32_t> next_;  // [node][operand]

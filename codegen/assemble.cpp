@@ -1,6 +1,7 @@
 // The instructions of a straight line of vector operations; where their values are is Allocation's.
 #include "codegen/assemble.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -9,26 +10,53 @@
 namespace wengert::codegen {
 namespace {
 
+/// Where a subroutine begins in the code, and the registers that it uses.
+struct Subroutine {
+  std::size_t at;
+  std::uint64_t registers;
+};
+
+/// Of one graph: of the code itself or of a subroutine.
 class Assembler : Allocation {
  public:
-  explicit Assembler(const Graph& graph) : Allocation(graph) {}
-
-  Assembly run() {
+  Assembler(const Graph& graph, Encoder& out, const std::vector<Subroutine>& subroutines)
+      : Allocation(graph, out), subroutines_(subroutines) {
     find_uses();
     lay_out_pool();
-    out_.reserve(9 * nodes_.size() + 2 * Encoder::most_bytes);  // about what they take
+  }
+
+  /// Its constants and tables, whole cache lines.
+  const std::vector<std::uint8_t>& numbers() const { return pool_; }
+  std::int32_t slots() const { return slots_; }
+  std::size_t spill_bytes() const { return static_cast<std::size_t>(slots_ * slot_bytes()); }
+
+  /// `slots`: those of subroutines, before its own.
+  void run(std::int32_t slots) {
+    slots_ = slots;
+    out_.make_room();
     if (point_) {
+      begin_requirements();
       all_nodes();
       end_point();
     } else {
       rounds();
     }
-    return {out_.release(), std::move(pool_), static_cast<std::size_t>(slots_ * slot_bytes())};
+  }
+  /// `pool_at`: where its part of the pool is.
+  Subroutine subroutine(std::size_t pool_at) {
+    out_.make_room();
+    const std::size_t at = out_.size();
+    out_.raw({0x48, 0x81, 0xc1});  // add rcx
+    out_.dword(static_cast<std::int32_t>(pool_at));
+    all_nodes();
+    out_.raw({0x48, 0x81, 0xe9});  // sub rcx
+    out_.dword(static_cast<std::int32_t>(pool_at));
+    out_.byte(0xc3);  // ret
+    return {at, registers_.used};
   }
 
  private:
   void all_nodes() {
-    begin_requirements();
     for (Value v = 0; v < nodes_.size(); ++v) {
       if (!live(v)) continue;
       out_.make_room();
@@ -38,6 +66,7 @@ class Assembler : Allocation {
   void rounds() {
     out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
     const std::size_t round = out_.size();
+    begin_requirements();
     all_nodes();
     end_requirements();      // the zero flag: all were met
     out_.raw({0x0f, 0x85});  // jnz to the failure
@@ -197,6 +226,9 @@ class Assembler : Allocation {
         break;
       }
       case Do::require_not: refuse(n.a, next[0]); break;
+      case Do::give: give(n.immediate, n.a, next[0]); break;
+      case Do::call: call(subroutines_[n.a]); break;
+      case Do::take: own(n.immediate, v); break;
       default: {  // of two numbers
         Value a = n.a, b = n.b;
         std::uint32_t next_a = next[0], next_b = next[1];
@@ -214,6 +246,27 @@ class Assembler : Allocation {
       }
     }
     finish();
+  }
+
+  // ---- subroutines -----------------------------------------------------------------------------------------------------
+
+  void give(unsigned r, Value v, std::uint32_t next) {
+    if (state_[v].reg != static_cast<int>(r)) {
+      clear(r, Registers::Set(1) << r);
+      if (in_register(v)) out_.vector(opcodes_.copy(), r, 0, Place::vector(static_cast<unsigned>(state_[v].reg)));
+      else load(r, v);
+    }
+    read(v, next);
+    registers_.given |= Registers::Set(1) << r;
+    registers_.used |= Registers::Set(1) << r;
+  }
+  void call(const Subroutine& subroutine) {
+    for (Registers::Set left = subroutine.registers & registers_.taken; left != 0; left &= left - 1)
+      clear(static_cast<unsigned>(std::countr_zero(left)), subroutine.registers);
+    out_.byte(0xe8);  // call
+    out_.dword(static_cast<std::int32_t>(subroutine.at) - static_cast<std::int32_t>(out_.size() + 4));
+    registers_.given = 0;
+    for (Index& index : indices_) index.value = no_value;
   }
 
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.
@@ -308,6 +361,7 @@ class Assembler : Allocation {
   };
   std::array<Index, 3> indices_{{{Gpr::rax}, {Gpr::r10}, {Gpr::r11}}};
   std::size_t next_index_ = 0;
+  const std::vector<Subroutine>& subroutines_;
 
   void lookup(Value v) {
     const Node& n = nodes_[v];
@@ -333,6 +387,25 @@ class Assembler : Allocation {
 
 }  // namespace
 
-Assembly assemble(const Graph& graph) { return Assembler(graph).run(); }
+Assembly assemble(const Graph& graph) {
+  Encoder out(graph.shape(), graph.real_bytes());
+  out.reserve(9 * graph.nodes().size() + 2 * Encoder::most_bytes);  // about what they take
+  std::vector<Subroutine> subroutines;
+  Assembler main(graph, out, subroutines);
+  std::vector<std::uint8_t> pool = main.numbers();
+  std::int32_t slots = 0;
+  const bool jumps = !graph.subroutines().empty();
+  if (jumps) out.raw({0xe9, 0, 0, 0, 0});  // jmp, past the subroutines
+  const std::size_t first = out.size();
+  for (const Graph& body : graph.subroutines()) {
+    Assembler assembler(body, out, subroutines);
+    subroutines.push_back(assembler.subroutine(pool.size()));
+    pool.insert(pool.end(), assembler.numbers().begin(), assembler.numbers().end());
+    slots = std::max(slots, assembler.slots());  // they don't call each other: all have the same
+  }
+  if (jumps) out.patch(first - 4, static_cast<std::int32_t>(out.size() - first));
+  main.run(slots);
+  return {out.release(), std::move(pool), main.spill_bytes()};
+}
 
 }  // namespace wengert::codegen

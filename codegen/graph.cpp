@@ -13,8 +13,11 @@ constexpr std::uint8_t count_of(Do what) {
     case Do::constant:
     case Do::uniform:
     case Do::table:
-    case Do::input: return 0;
+    case Do::input:
+    case Do::call:
+    case Do::take: return 0;
     case Do::output:
+    case Do::give:
     case Do::sqrt:
     case Do::round:
     case Do::exponent:
@@ -267,13 +270,15 @@ void Graph::refuse_nan(Value a, Value b) {
 }
 
 void Graph::repeat_for_second_vector() {
+  if (shape_.vectors < 2) return;
   const Value end = static_cast<Value>(nodes_.size());
   second_.resize(end);
   for (Value v = repeated_; v < end; ++v) {
     Node node = nodes_[v];
     second_[v] = v;
-    if (node.what < Do::input) continue;
+    if (node.what < Do::input || node.what == Do::call) continue;
     if (node.what == Do::input || node.what == Do::output) ++node.c;
+    if (node.what == Do::give || node.what == Do::take) node.immediate += registers_of_a_vector;
     Value* const operands[] = {&node.a, &node.b, &node.c};
     for (int k = 0; k < operand_count(node.what); ++k) *operands[k] = second_[*operands[k]];
     second_[v] = add(node);

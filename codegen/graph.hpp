@@ -72,7 +72,12 @@ enum class Do : std::uint8_t {
   require,  ///< a compare b
   require_int,
   require_not,  ///< of a mask
+  // Subroutines. What they are given and what they give back is in registers 0, 1, ..., of the second vector from 8 on.
+  give,  ///< a, into register `immediate`
+  call,  ///< subroutine a, of all vectors at once
+  take,  ///< what is in register `immediate` after a call or when a subroutine begins
 };
+inline constexpr unsigned registers_of_a_vector = 8;  ///< to give to a subroutine or to take from it
 
 /// Immediates of the instructions: how to compare (unordered: an operand is NaN), how to round.
 enum class Comparison : std::uint8_t {
@@ -97,7 +102,7 @@ struct Node {
   Value a, b, c;
 };
 
-inline constexpr std::size_t operations = static_cast<std::size_t>(Do::require_not) + 1;
+inline constexpr std::size_t operations = static_cast<std::size_t>(Do::take) + 1;
 extern const std::array<std::uint8_t, operations> operand_counts;
 /// How many of a, b, c are values.
 inline int operand_count(Do what) { return operand_counts[static_cast<std::size_t>(what)]; }
@@ -105,7 +110,7 @@ constexpr bool is_mask(Do what) { return what >= Do::compare && what <= Do::mask
 /// Whether it is in memory before the code runs.
 constexpr bool at_hand(Do what) { return what <= Do::input; }
 /// Whether it is done for its effect.
-constexpr bool has_effect(Do what) { return what == Do::output || what >= Do::require; }
+constexpr bool has_effect(Do what) { return what == Do::output || (what >= Do::require && what != Do::take); }
 
 /// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, or by the zero rule
 /// (kernels/chain.hpp) at every product.
@@ -159,8 +164,22 @@ class Graph {
   /// No lane may be NaN in a or in b.
   void refuse_nan(Value a, Value b);
 
+  /// How many values a subroutine is given at most, and gives back.
+  std::size_t most_given() const { return std::min<std::size_t>(registers_of_a_vector, target().registers / 2 - 1u); }
+  /// A graph for a subroutine, which is empty, and its number. It computes as many vectors.
+  Graph new_subroutine() const { return Graph(shape_, real_bytes_, chain_); }
+  std::uint32_t add_subroutine(Graph body) {
+    subroutines_.push_back(std::move(body));
+    return static_cast<std::uint32_t>(subroutines_.size() - 1);
+  }
+  const std::vector<Graph>& subroutines() const { return subroutines_; }
+  /// In this order: what a subroutine is given, by the first vector and the second, the call, what is taken of it, by both.
+  void give(Value value, unsigned number) { add({Do::give, static_cast<std::uint8_t>(number), value, 0, 0}); }
+  void call(std::uint32_t subroutine) { add({Do::call, 0, subroutine, 0, 0}); }
+  Value take(unsigned number) { return add({Do::take, static_cast<std::uint8_t>(number), 0, 0, 0}); }
+
   /// Adds all that was added since the last call once more, for a second vector: its inputs and outputs, and what comes of
-  /// these. Values of its own go by no name: `input` and the operations give the first vector's.
+  /// these. Values of its own go by no name: `input` and the operations give the first vector's. Nothing if there is one vector.
   void repeat_for_second_vector();
 
   /// Other nodes in the place of these, if they aren't too many. The graph grows no more.
@@ -199,6 +218,7 @@ class Graph {
   LargeVector<Value> second_;  // of each node, the second vector's
   Value repeated_ = 0;         // nodes that have one
   std::vector<const void*> tables_;
+  std::vector<Graph> subroutines_;
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
   std::size_t at_hand_count_ = 0;
   // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so

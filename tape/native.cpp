@@ -26,19 +26,21 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   const plan::NativeCost cost = plan::native_cost(data, gradient, isa);
-  if (cost.too_long) {
-    why_not_ = "about " + std::to_string(cost.operations) + " vector operations are too many for a straight line";
+  const plan::NativeCost::Length& length = point ? cost.alone : cost.batches;
+  if (length.too_long) {
+    why_not_ = "about " + std::to_string(length.operations) + " vector operations are too many for a straight line";
     return;
   }
   const codegen::Shape shape{native_target(isa), point, !point && cost.two_vectors ? 2u : 1u};
-  const std::size_t nodes = 2 * shape.vectors * cost.operations;
+  const std::size_t nodes = 2 * shape.vectors * length.operations;
   const bool limited = most_bytes != std::numeric_limits<std::size_t>::max();
   if (limited)
     if (const std::size_t bytes = plan::bytes_to_make(data, gradient, nodes); bytes > most_bytes) {
       why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
       return;
     }
-  codegen::Graph graph = plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited});
+  codegen::Graph graph =
+      plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited, length.least_called});
   if (!graph.complete()) {
     why_not_ = limited && graph.nodes().size() >= nodes ? "making machine code takes more bytes than the budget leaves"
                                                         : "an op of the program has no vector form";

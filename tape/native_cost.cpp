@@ -32,9 +32,14 @@ constexpr double native_instruction = 0.03,  // what it reads and leaves in memo
     to_begin = 50000;                        // any code: pages, tables
 constexpr double wait_for_division = 4;      // until the result is there
 constexpr double in_operations = 8;          // what a division or a root takes
+constexpr double in_caches_alone = 800'000;  // operations of code for single evaluations
+constexpr double from_memory_alone = 1.2;    // longer code comes from memory: an operation of it
 constexpr double from_memory = 1.15;         // time of code that doesn't stay in the caches
-constexpr double ahead = 300;                // operations that a core looks ahead
-constexpr double worth_mentioning = 0.95;    // of the interpreter's time
+// Longer code (in operations) than the first cache holds calls subroutines. An op that takes so many operations or more has one: a call costs a
+// single evaluation, which waits for each op, more than a batch.
+constexpr std::size_t short_code = 4096, least_called = 20, least_called_alone = 30;
+constexpr double ahead = 300;              // operations that a core looks ahead
+constexpr double worth_mentioning = 0.95;  // of the interpreter's time
 
 const Rates& rates_of(Isa isa) { return isa == Isa::avx512 ? rates_avx512 : rates_avx2; }
 
@@ -52,6 +57,7 @@ class Costs {
       : wait_(rates_of(isa).wait), graph_({native_target(isa), false, 1}, sizeof(Real)), known_(kernels::kind_count) {}
 
   bool complete() const { return graph_.complete(); }
+  std::size_t most_given() const { return graph_.most_given(); }
   const Cost& of(std::uint16_t kind) {
     static constexpr Cost one{1, 1, 0};
     if (!in_catalogue(kind)) return one;
@@ -119,7 +125,8 @@ class Costs {
 /// Of a program. `wait`: of the longest chain of instructions of which each needs the one before.
 struct Work {
   double operations = 0, time = 0, wait = 0;
-  double interpreter = 0;  ///< ns, a sample's share (f64)
+  double with_calls = 0, with_calls_alone = 0;  ///< operations
+  double interpreter = 0;                       ///< ns, a sample's share (f64)
   std::size_t instructions = 0;
 };
 
@@ -135,7 +142,15 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     const Cost& cost = costs.of(code.runs[run].kind);
     const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size()),
                  time = times * cost.time + additions;
-    work.operations += times * cost.operations + additions;
+    const double operations = times * cost.operations;
+    const std::size_t in = i.reads.size() - i.sources().size(), out = i.writes.size();
+    const auto left = [&](std::size_t least) {
+      const bool called = operations >= static_cast<double>(least) && std::max(in, out) <= costs.most_given();
+      return (called ? static_cast<double>(in + out + 1) : operations) + additions;
+    };
+    work.operations += operations + additions;
+    work.with_calls += left(least_called);
+    work.with_calls_alone += left(least_called_alone);
     work.time += time;
     work.interpreter += std::max(rates.instruction, rates.operation * time);
     ++work.instructions;
@@ -177,13 +192,20 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
     if (code) add_work(work, *code, (gradient ? data.gradient : data.values).slots, costs, rates);
   cost.no_form = !costs.complete();
   cost.operations = static_cast<std::size_t>(work.operations);
-  cost.too_long = cost.operations > rates.most;
-  cost.two_vectors = cost.operations <= rates.most_of_two_vectors;
+  const auto length = [&](double with_calls, std::size_t least) {
+    NativeCost::Length line{cost.operations, codegen::no_value};
+    if (cost.operations > short_code) line = {static_cast<std::size_t>(with_calls), least};
+    line.too_long = line.operations > rates.most;
+    return line;
+  };
+  cost.batches = length(work.with_calls, least_called);
+  cost.alone = length(work.with_calls_alone, least_called_alone);
+  cost.two_vectors = cost.batches.operations <= rates.most_of_two_vectors;
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
   cost.interpreter = share * work.interpreter;
   cost.native = share * (native_instruction * instructions + rates.native_operation * work.time) *
-                (cost.operations <= rates.in_caches ? 1 : from_memory);
+                (cost.batches.operations <= rates.in_caches ? 1 : from_memory);
   // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
   // that takes about as long as all the operations do, neither quite hides the other.
   const codegen::Shape shape{native_target(isa), false, cost.two_vectors ? 2u : 1u};
@@ -192,12 +214,15 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4), 0.25);
   cost.native_alone = operation_alone * work.time;
   cost.interpreter_alone = call_alone + instruction_alone * instructions + cost.native_alone;
-  if (cost.too_long || cost.no_form) return cost;
-  if (cost.native <= worth_mentioning * cost.interpreter)
+  if (const auto length = static_cast<double>(cost.alone.operations); length > in_caches_alone)
+    cost.native_alone = std::fmax(cost.native_alone, from_memory_alone * length);
+  if (cost.no_form) return cost;
+  if (cost.native <= worth_mentioning * cost.interpreter && !cost.batches.too_long)
     cost.worth_from = samples_until(cost.interpreter - cost.native,
-                                    to_begin + to_make * work.operations * (cost.two_vectors ? 2 : 1));
-  cost.worth_from_alone =
-      samples_until(cost.interpreter_alone - cost.native_alone, to_begin + to_make * work.operations);
+                                    to_begin + to_make * static_cast<double>(shape.vectors * cost.batches.operations));
+  if (cost.alone.too_long) return cost;
+  cost.worth_from_alone = samples_until(cost.interpreter_alone - cost.native_alone,
+                                        to_begin + to_make * static_cast<double>(cost.alone.operations));
   return cost;
 }
 
@@ -209,7 +234,7 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
   if (cost.no_form) return "machine code: none, an op has no vector form";
   const std::string text = "machine code (" + std::string(target->name) + "): about " +
                            std::to_string(cost.operations) + " vector operations, ";
-  if (cost.too_long) return text + "too many: the interpreter does it";
+  if (cost.batches.too_long && cost.alone.too_long) return text + "too many: the interpreter does it";
   const auto percent = static_cast<int>(std::lround(100 * cost.native / std::fmax(cost.interpreter, 1e-9)));
   const auto from = [](std::size_t worth, const char* what) {
     return worth == NativeCost::never ? std::string("never for ") + what : "from " + std::to_string(worth) + " " + what;

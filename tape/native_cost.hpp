@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "codegen/graph.hpp"
 #include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
 
@@ -14,10 +15,14 @@ namespace wengert::plan {
 struct NativeCost {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-  std::size_t operations = 0;  ///< of a straight line that computes one vector
-  bool two_vectors = false;    ///< side by side: hides latencies, where the code stays in the caches
-  bool no_form = false;        ///< an op has none in vectors
-  bool too_long = false;       ///< for code: it would come from memory each time, and take long to make
+  std::size_t operations = 0;  ///< that compute one vector
+  /// Of the straight line: of long ones, where ops that take `least_called` operations or more are calls of subroutines.
+  struct Length {
+    std::size_t operations = 0, least_called = codegen::no_value;
+    bool too_long = false;  ///< it would come from memory each time, and take long to make
+  } batches, alone;
+  bool two_vectors = false;  ///< side by side: hides latencies, where the code stays in the caches
+  bool no_form = false;      ///< an op has none in vectors
   double interpreter = 0, native = 0, interpreter_alone = 0, native_alone = 0;
   /// From how many samples on, in batches or each in a call of its own, code has paid for being made; or `never`.
   std::size_t worth_from = never, worth_from_alone = never;

@@ -1,11 +1,11 @@
 #include "tape/native_lower.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
-#include "codegen/record.hpp"
-#include "tape/decode.hpp"
+#include "tape/native_subroutines.hpp"
 
 namespace wengert::plan {
 namespace {
@@ -26,6 +26,7 @@ class NativeLowering {
         strides_(how.strides),
         gradient_(how.gradient),
         graph_(how.shape, sizeof(Real), how.chain, how.expected, how.no_more),
+        subroutines_(graph_, how.least_called),
         now_(layout_.slots, 0) {}
 
   codegen::Graph run() {
@@ -74,9 +75,6 @@ class NativeLowering {
   /// Item k of a group: which pointer it has, or where in a point's table it is.
   std::uint32_t place(std::size_t first_pointer, std::size_t k, std::uint32_t stride) const {
     return static_cast<std::uint32_t>(point() ? k * stride : first_pointer + k);
-  }
-  void repeat() {
-    if (graph_.shape().vectors == 2) graph_.repeat_for_second_vector();
   }
 
   /// What goes out: the number that is in a slot at the end, or a block's share of a sum, by its version.
@@ -137,12 +135,12 @@ class NativeLowering {
       for (std::uint32_t k = first[version]; k != none; k = next[k]) put(results[k], version);
     };
     for (Version version = 0; version < before; ++version) put_all(version);
-    repeat();
+    graph_.repeat_for_second_vector();
     for (const std::uint32_t k : order) {
       if (!graph_.complete()) return;
       record(steps[k]);
       for (std::size_t w = 0; w < steps[k].instruction.writes.size(); ++w) put_all(words_[steps[k].first_write + w]);
-      repeat();
+      graph_.repeat_for_second_vector();
     }
   }
 
@@ -150,16 +148,20 @@ class NativeLowering {
     const Instruction& instruction = step.instruction;
     const kernels::Kind& kind = instruction.kind;
     if (kind.op == Op::sum_samples) return;  // goes out as its operand's version
-    const OpInfo& row = info(kind.op);
     reads_.resize(instruction.reads.size());
     for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[words_[step.first_read + k]];
     if (instruction.is_check) return refuse_if_other(kind.op, instruction.outcome);
     writes_.assign(std::max<std::size_t>(instruction.writes.size(), 3), codegen::no_value);
-    codegen::Operands operands{instruction.operands(), reads_.data(), nullptr, nullptr, instruction.no_tie};
-    if (!kind.adjoint) codegen::record_value<Real>(graph_, kind.op, operands, writes_.data());
-    else if (row.arity != 0) fixed_adjoint(instruction, operands);
-    else list_adjoint(instruction, operands);
-    for (std::size_t k = 0; k < instruction.writes.size(); ++k) values_[words_[step.first_write + k]] = writes_[k];
+    if (!subroutines_.call(instruction, reads_.data(), writes_.data()))
+      record_instruction<Real>(graph_, instruction, reads_.data(), writes_.data());
+    const Value* source = reads_.data() + reads_.size() - instruction.sources().size();
+    unsigned active = kind.active;
+    for (std::size_t k = 0; k < instruction.writes.size(); ++k) {
+      const bool first = !kind.adjoint || (active != 0 && (kind.assign >> std::countr_zero(active) & 1));
+      values_[words_[step.first_write + k]] =
+          first ? writes_[k] : graph_.binary(codegen::Do::add, *source++, writes_[k]);
+      active &= active - 1;
+    }
   }
 
   /// Whoever leaves the recorded path is the interpreter's to report.
@@ -172,39 +174,6 @@ class NativeLowering {
     graph_.refuse(graph_.compare(other, reads_[0], reads_[1]));
   }
 
-  Value with_source(Value source, Value contribution) { return graph_.binary(codegen::Do::add, source, contribution); }
-
-  void fixed_adjoint(const Instruction& instruction, codegen::Operands& operands) {
-    const kernels::Kind& kind = instruction.kind;
-    const unsigned used = kernels::used(kind.op, kind.active);
-    // Operands that no partial reads: any value will do.
-    Value x[3] = {reads_[0], reads_[0], reads_[0]}, y = reads_[0], contributions[3];
-    std::size_t next = 1;
-    for (unsigned k = 0; k < 3; ++k)
-      if (used >> k & 1) x[k] = reads_[next++];
-    if (used & uses::Y) y = reads_[next++];
-    operands.x = x;
-    operands.y = &y;
-    operands.g = reads_.data();
-    codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, contributions);
-    std::size_t to = 0;
-    for (unsigned k = 0; k < 3; ++k) {
-      if (!(kind.active >> k & 1)) continue;
-      writes_[to++] = kind.assign >> k & 1 ? contributions[k] : with_source(reads_[next++], contributions[k]);
-    }
-  }
-
-  void list_adjoint(const Instruction& instruction, codegen::Operands& operands) {
-    const std::size_t n = operands.n, m = instruction.adjoints().size();
-    const unsigned used = info(instruction.kind.op).uses[0];
-    operands.g = reads_.data();
-    operands.x = reads_.data() + m;
-    operands.y = reads_.data() + m + (used & uses::X ? n : 0);
-    codegen::record_adjoint<Real>(graph_, instruction.kind.op, operands, 0, writes_.data());
-    const Value* const sources = reads_.data() + reads_.size() - n;
-    for (std::size_t k = 0; k < n; ++k) writes_[k] = with_source(sources[k], writes_[k]);
-  }
-
   const ProgramData<Real>& data_;
   const Layout<Real>& layout_;
   const NativePointers<Real> pointers_;
@@ -212,6 +181,7 @@ class NativeLowering {
   const PointStrides strides_;
   const bool gradient_;
   codegen::Graph graph_;
+  Subroutines<Real> subroutines_;
   std::vector<Version> now_;   // in each slot
   std::vector<Value> values_;  // [version]
   std::vector<Version> words_;

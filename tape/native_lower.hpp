@@ -46,6 +46,8 @@ struct Lowering {
   PointStrides strides = {};
   std::size_t expected = 0;  ///< about so many nodes,
   bool no_more = false;      ///< or not at all
+  /// Ops that take so many operations or more are calls of subroutines.
+  std::size_t least_called = codegen::no_value;
 };
 
 /// Records the whole program, for one vector, two or a point. With `Chain::plain` and where the program wants the zero rule the

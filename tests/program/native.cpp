@@ -40,10 +40,13 @@ struct OneOp {
   NaiveTape<Real> tape;
   std::vector<Id> inputs, outputs;
 
-  OneOp(Op op, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) inputs.push_back(tape.input(Real(1)));
-    const Id first = tape.record(op, inputs);
-    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
+  /// So many times, of other inputs each time.
+  OneOp(Op op, std::size_t n, std::size_t times = 1) {
+    for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
+    for (std::size_t t = 0; t < times; ++t) {
+      const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
+      for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
+    }
   }
 };
 
@@ -140,6 +143,33 @@ void every_op(Op op, std::size_t n) {
     }
 }
 
+/// In code so long that ops which take many operations are subroutines.
+template <class Real>
+void many_of_one_op(Op op, std::size_t n) {
+  static constexpr std::size_t times = 5, samples = 35;
+  OneOp<Real> many(op, n, times);
+  many.inputs.push_back(many.tape.input(Real(1)));
+  Id product = many.inputs.back();
+  for (int k = 0; k < 3000; ++k) product = many.tape.mul(product, many.inputs.back());
+  many.outputs.push_back(product);
+  const Program<Real> program = compile(many.tape, std::span<const Id>(many.outputs));
+  Random random(static_cast<std::uint64_t>(op) * 10 + n);
+  std::vector<Real> x(samples * program.inputs()), weights(samples * many.outputs.size());
+  for (std::size_t i = 0; i < program.inputs(); ++i) {
+    const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i % n];
+    for (std::size_t e = 0; e < samples; ++e)
+      x[i * samples + e] = static_cast<Real>(random.in(std::max(range.low, -2.5), std::min(range.high, 2.5)));
+  }
+  std::fill(x.end() - samples, x.end(), Real(-1));
+  for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
+  for (const Isa isa : native_isas())
+    for (const bool point : {false, true}) {
+      const std::size_t done =
+          run_blocks(program, isa, point, samples, x, weights, std::string(name(op)) + " in subroutines");
+      if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
+    }
+}
+
 template <class Real>
 void random_graphs(std::size_t count) {
   std::size_t done = 0;
@@ -174,6 +204,19 @@ BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
     if (info(op).outputs(n) == 0) continue;
     every_op<double>(op, n);
     every_op<float>(op, n);
+  }
+}
+
+BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
+  if (op == Op::sum_samples || has_no_vector_form(op)) return;
+  many_of_one_op<double>(op, static_cast<std::size_t>(info(op).arity));
+  many_of_one_op<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) {
+  for (std::uint32_t n : {3u, 4u, 7u, 9u}) {
+    if (info(op).outputs(n) == 0) continue;
+    many_of_one_op<double>(op, n);
+    many_of_one_op<float>(op, n);
   }
 }
 
@@ -281,10 +324,12 @@ BOOST_AUTO_TEST_CASE(costs) {
                            of_longer = plan::native_cost(longer.data(), true, isa);
     BOOST_TEST(of_products.native / of_products.interpreter < of_functions.native / of_functions.interpreter);
     BOOST_TEST(of_functions.two_vectors);
-    BOOST_TEST(!of_longer.two_vectors);
-    BOOST_TEST(of_products.worth_from < of_functions.worth_from);
-    // No gain from code that doesn't stay in the caches and computes functions that wait for each other: batches go to the
-    // interpreter whatever their number.
+    BOOST_TEST(!plan::native_cost(chains_of(Op::mul, 8, 10000).data(), true, isa).two_vectors);
+    // Long code calls subroutines, short code doesn't.
+    BOOST_TEST(of_products.batches.operations == of_products.operations);
+    BOOST_TEST(of_longer.batches.operations < of_longer.operations / 4);
+    BOOST_TEST(of_longer.alone.operations < of_longer.operations / 2);
+    // No gain from code that computes functions that wait for each other: batches go to the interpreter whatever their number.
     BOOST_TEST(of_longer.worth_from == plan::NativeCost::never);
     BOOST_TEST(of_longer.worth_from_alone < 1000u);
     const std::string text = plan::describe_native(longer.data(), isa);
@@ -336,7 +381,8 @@ BOOST_AUTO_TEST_CASE(long_code) {
   NaiveTape<double> tape;
   const Id x = tape.input(1.0);
   Id y = x;
-  for (int k = 0; k < 5000; ++k) y = tape.tanh(tape.mul(y, x));
+  const Id one = tape.constant(1), minus_one = tape.constant(-1);
+  for (int k = 0; k < 20000; ++k) y = tape.min(tape.max(tape.mul(y, x), minus_one), one);
   const Program<double> program = compile(tape, y);
   const std::vector<double> at = {-3, -1, -0.5, 0, 0.25, 1, 1.5, 2, 7};
   const std::size_t n = at.size();
@@ -349,7 +395,7 @@ BOOST_AUTO_TEST_CASE(long_code) {
   const std::vector<double> expected = run(Replay<double>(program), "interpreter");
   for (const Isa isa : native_isas()) {
     const std::string set(name(isa));
-    const NativeCode<double> code(program.data(), isa, true, false, codegen::Chain::plain, 100'000'000);
+    const NativeCode<double> code(program.data(), isa, true, false, codegen::Chain::plain, 1'000'000'000);
     BOOST_TEST(code.code_bytes() > std::size_t(1) << 21);
     BOOST_TEST(run(Replay<double>(program, {.isa = set, .engine = "native"}), "native: " + set) == expected,
                boost::test_tools::per_element());
@@ -427,13 +473,14 @@ BOOST_AUTO_TEST_CASE(names_for_profilers) {
 
 BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {
   NaiveTape<double> tape;
-  Id x = tape.input(1.0);
-  for (int k = 0; k < 140000; ++k) x = tape.tanh(x);
-  Replay<double> replay(compile(tape, x), {.engine = "native"});
-  const double points[2] = {0.5, 0.5};
+  const Id x = tape.input(1.0);
+  Id y = x;
+  for (int k = 0; k < 1'700'000; ++k) y = tape.mul(x, y);
+  Replay<double> replay(compile(tape, y), {.engine = "native"});
+  const double points[2] = {1, -1};
   double values[2];
   replay.values(2, columns(points, 2), columns(values, 2));
-  BOOST_TEST(values[0] == values[1]);
+  BOOST_TEST(values[0] == -values[1]);
   const std::string engine = replay.engine();
   BOOST_TEST(engine.starts_with("interpreter: about "), engine);
   BOOST_TEST(engine.ends_with("00 vector operations are too many for a straight line"), engine);

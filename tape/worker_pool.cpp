@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -56,12 +57,14 @@ bool WorkerPool::claim(unsigned chunk, std::uint64_t generation) {
 }
 
 std::exception_ptr WorkerPool::run_chunk(const Job& job, unsigned chunk) const {
-  const auto edge = [&](std::size_t k) {  // count * k / threads, without overflow
-    return job.count / threads_ * k + job.count % threads_ * k / threads_;
+  const std::size_t chunks = std::min<std::size_t>(threads_, job.count);
+  if (chunk >= chunks) return nullptr;
+  const auto edge = [&](std::size_t k) {  // count * k / chunks, without overflow
+    return job.count / chunks * k + job.count % chunks * k / chunks;
   };
   const std::size_t begin = edge(chunk), end = edge(chunk + 1);
   try {
-    if (begin < end) (*job.body)(chunk, begin, end);
+    (*job.body)(chunk, begin, end);
   } catch (...) {
     return std::current_exception();
   }

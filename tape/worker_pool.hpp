@@ -38,8 +38,8 @@ class WorkerPool {
     }
   };
 
-  /// Cuts 0..count into one chunk per thread, always the same ones, and runs `body` on each that isn't empty; worker is
-  /// the number of the chunk, below threads(). A chunk that its thread hasn't begun when the caller is done with its own is the
+  /// Cuts 0..count into one chunk per thread, or fewer where there is less, always the same ones, and runs `body` on each; worker
+  /// is the number of the chunk, below threads() and count. A chunk that its thread hasn't begun when the caller is done with its own is the
   /// caller's: nobody waits for threads that sleep or have no core. Returns when all are done. What a body throws is thrown here,
   /// that of the lowest chunk if several do; the other chunks still finish.
   /// May be called from several threads, and from within a body: while the pool is taken, a caller does all its chunks itself;

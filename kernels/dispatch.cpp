@@ -96,6 +96,8 @@ template <class Real>
 struct Unit {
   const Backend<Real>* backend;
   const CheckTable<Real>*checks, *dual_checks;
+  const UniformDots<Real>* uniform_dots;
+  const UniformProducts<Real>* uniform_products;
 };
 
 template <class Real>
@@ -106,8 +108,9 @@ Unit<Real> unit(Isa isa) {
   };
   if (const std::string reason = why_not(isa); !reason.empty())
     throw Error(ErrorCode::unsupported, "instruction set " + std::string(name(isa)) + ": " + reason);
-#define WENGERT_UNIT(isa) \
-  pick({&isa##_f64, &isa##_checks_f64, &isa##_dual_checks_f64}, {&isa##_f32, &isa##_checks_f32, &isa##_dual_checks_f32})
+#define WENGERT_UNIT(isa)                                                                                             \
+  pick({&isa##_f64, &isa##_checks_f64, &isa##_dual_checks_f64, &isa##_uniform_dots_f64, &isa##_uniform_products_f64}, \
+       {&isa##_f32, &isa##_checks_f32, &isa##_dual_checks_f32, &isa##_uniform_dots_f32, &isa##_uniform_products_f32})
 #ifdef WENGERT_HAS_AVX512
   if (isa == Isa::avx512) return WENGERT_UNIT(avx512);
 #endif
@@ -129,24 +132,21 @@ const Backend<Real>& backend(Isa isa) {
   return *unit<Real>(isa).backend;
 }
 template <class Real>
-const CheckTable<Real>& checks(Isa isa) {
+SpecialKernels<Real> special_kernels(Isa isa, bool dual) {
+  const Unit<Real> of = unit<Real>(isa);
+  if (dual) return {of.dual_checks, nullptr, nullptr};
 #ifdef WENGERT_HAS_AVX2
   // Comparisons into vectors, two 256-bit ones at a time, are faster than those of AVX-512 into masks: 1.3 times on Zen 4.
-  if (isa == Isa::avx512 && why_not(isa).empty()) return *unit<Real>(Isa::avx2).checks;
+  if (isa == Isa::avx512 && why_not(Isa::avx2).empty())
+    return {unit<Real>(Isa::avx2).checks, *of.uniform_dots, *of.uniform_products};
 #endif
-  return *unit<Real>(isa).checks;
-}
-template <class Real>
-const CheckTable<Real>& dual_checks(Isa isa) {
-  return *unit<Real>(isa).dual_checks;
+  return {of.checks, *of.uniform_dots, *of.uniform_products};
 }
 
 template const Backend<double>& backend<double>(Isa);
 template const Backend<float>& backend<float>(Isa);
-template const CheckTable<double>& checks<double>(Isa);
-template const CheckTable<float>& checks<float>(Isa);
-template const CheckTable<double>& dual_checks<double>(Isa);
-template const CheckTable<float>& dual_checks<float>(Isa);
+template SpecialKernels<double> special_kernels<double>(Isa, bool);
+template SpecialKernels<float> special_kernels<float>(Isa, bool);
 
 }  // namespace kernels
 }  // namespace wengert

@@ -7,6 +7,7 @@
 
 #include "kernels/backend.hpp"
 #include "kernels/checks.hpp"
+#include "kernels/uniform_products.hpp"
 
 namespace wengert {
 
@@ -28,13 +29,16 @@ namespace kernels {
 /// The functions of an instruction set. Throws unsupported.
 template <class Real>
 const Backend<Real>& backend(Isa isa);
-/// @{
-/// Its checks of guards, by question: of numbers, and of dual numbers. Throws unsupported.
+/// Kernels past those of the catalogue. Null: there is none, but those of the catalogue will do.
 template <class Real>
-const CheckTable<Real>& checks(Isa isa);
+struct SpecialKernels {
+  const CheckTable<Real>* checks;  ///< of guards, by question
+  UniformDots<Real> uniform_dots;
+  UniformProducts<Real> uniform_products;
+};
+/// Those of an instruction set; `dual`: for slots of dual numbers. Throws unsupported.
 template <class Real>
-const CheckTable<Real>& dual_checks(Isa isa);
-/// @}
+SpecialKernels<Real> special_kernels(Isa isa, bool dual);
 }  // namespace kernels
 
 }  // namespace wengert

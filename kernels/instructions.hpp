@@ -9,12 +9,11 @@
 // at once.
 #pragma once
 
-#include <utility>
-
 #include "kernels/catalogue.hpp"
 #include "kernels/dual.hpp"
 #include "kernels/instruction_table.hpp"
 #include "kernels/sweeps.hpp"
+#include "kernels/unrolled.hpp"
 
 namespace wengert::kernels {
 inline namespace WENGERT_ISA {
@@ -32,15 +31,6 @@ struct Slots {
   WENGERT_INLINE explicit Slots(const Frame<Real>& frame) : base(frame.slots), width(single ? V::step : frame.width) {}
   WENGERT_INLINE Real* operator[](std::uint32_t slot) const { return base + std::size_t(slot) * width; }
 };
-
-/// f(0), f(1), ... with compile-time indices.
-template <Count n, class F>
-WENGERT_INLINE void unrolled(F f) {
-  [&]<Count... i>(std::integer_sequence<Count, i...>) __attribute__((always_inline)) {
-    (f(std::integral_constant<Count, i>()), ...);
-  }
-  (std::make_integer_sequence<Count, n>());
-}
 
 /// The value of a fixed-arity row. Its tangent depends on ties.
 template <class Row, class V>

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/catalogue.hpp"
+#include "kernels/uniform_products.hpp"
 #include "tape/program.hpp"
 
 namespace wengert::plan {
@@ -81,8 +81,8 @@ struct Items {
   std::vector<Item> items;
   std::vector<ValueId> words;
 
-  /// What else there is to know of items of a kind past those of the catalogue: the rule's, the sum's or the guard's number; of a
-  /// call how many of the reads are adjoints of outputs.
+  /// What else there is to know of items of a kind past those of the catalogue: the rule's, the (first) sum's or the guard's number,
+  /// of a dot how many operands; of a call how many of the reads are adjoints of outputs, of products their kernel.
   struct Special {
     std::uint32_t item, number, more;
   };

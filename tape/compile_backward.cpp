@@ -1,5 +1,7 @@
 // The reverse sweep as instructions, in the order of the eager one: ops from the last to the first, operands in slot order.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "tape/compile.hpp"
 #include "tape/records.hpp"
@@ -87,13 +89,13 @@ class BackwardLowering {
       return visited(record) && (record.op == Op::sum_samples || s_.phase(record.out) == Phase::body);
     };
     // A uniform variable's adjoint is whole once the first op that reads it has been visited.
-    std::vector<std::uint8_t> open(tape_.values.size(), 0);
+    uses_.assign(tape_.values.size(), 0);
     std::vector<std::size_t> last_of(tape_.ops.size() + 1, 0);
     std::vector<Id> whole;
     for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
       if (in_body(tape_.ops[k]))
         for (const Id id : operands_of(tape_, tape_.ops[k]))
-          if (s_.uniform(id) && active(id) && open[id]++ == 0) whole.push_back(id);
+          if (s_.uniform(id) && active(id) && uses_[id]++ == 0) whole.push_back(id);
       last_of[k + 1] = whole.size();
     }
     for (std::size_t k = tape_.ops.size(); k-- > 0;) {
@@ -111,11 +113,45 @@ class BackwardLowering {
   }
   /// Sums a uniform variable's adjoint over the samples.
   void take(Id id) {
+    special(next_total_++, 0);
     taken_.push_back(id);
-    code_->specials.push_back({static_cast<std::uint32_t>(code_->items.size()), next_total_++, 0});
     begin(take_sum);
     word(adjoint_[id]);
     end(0);
+  }
+  void special(std::uint32_t number, std::uint32_t more) {
+    code_->specials.push_back({static_cast<std::uint32_t>(code_->items.size()), number, more});
+  }
+  /// The factors of a product, of which one is uniform and gets no other contribution: that one first.
+  using Factors = std::pair<Id, Id>;
+  std::optional<Factors> with_uniform_factor(Id a, Id b) const {
+    if (code_ != &out_.body || uses_.empty()) return std::nullopt;
+    const auto alone = [&](Id id) { return s_.uniform(id) && active(id) && uses_[id] == 1; };
+    if (s_.uniform(a) == s_.uniform(b)) return std::nullopt;
+    if (alone(a)) return Factors(a, b);
+    if (alone(b)) return Factors(b, a);
+    return std::nullopt;
+  }
+  /// The adjoint of products, or of their sum, with uniform factors: their shares are summed over the samples at once.
+  void uniform_factors(std::span<const Factors> terms, ValueId g) {
+    const bool both = active(terms[0].second);
+    special(next_total_, kernels::uniform_product_kernel(both));
+    next_total_ += static_cast<std::uint32_t>(terms.size());
+    begin(uniform_products);
+    const ValueId first = out_.values;
+    const std::size_t writes = terms.size() * (both ? 2 : 1);
+    for (std::size_t k = 0; k < writes; ++k) word(new_value());
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      const auto [uniform, other] = terms[k];
+      taken_.push_back(uniform);
+      word(g);
+      if (both) read(uniform);
+      read(other);
+      if (!both) continue;
+      word(or_zero(adjoint_[other]));
+      adjoint_[other] = first + static_cast<ValueId>(2 * k + 1);
+    }
+    end(writes);
   }
   void adjoint(const OpRecord& record) {
     if (record.op == op_call) call(record);
@@ -177,6 +213,7 @@ class BackwardLowering {
     bool repeated = false;
     for (Id id : operands) repeated |= seen_[id]++ != 0;
     for (Id id : operands) seen_[id] = 0;
+    if (!repeated && uniform_dot(operands, g)) return;
     const auto pair = [&](std::size_t i, unsigned mask) {
       const Id factors[] = {operands[i], operands[half + i]};
       for (unsigned k = 0; k < 2; ++k)
@@ -188,6 +225,19 @@ class BackwardLowering {
     else  // a variable in several places gets its contributions in their order
       for (const unsigned mask : {1u, 2u})
         for (std::size_t i = 0; i < half; ++i) pair(i, mask);
+  }
+  /// Of a dot whose terms all have a factor that is uniform, if no other contribution comes to any of these.
+  bool uniform_dot(const Operands& operands, ValueId g) {
+    const std::size_t half = operands.size() / 2;
+    factors_.clear();
+    for (std::size_t i = 0; i < half; ++i) {
+      const auto factors = with_uniform_factor(operands[i], operands[half + i]);
+      if (!factors || active(factors->second) != active(factors_.empty() ? factors->second : factors_[0].second))
+        return false;
+      factors_.push_back(*factors);
+    }
+    uniform_factors(factors_, g);
+    return true;
   }
   void sqnorm(const OpRecord& record) {
     if (adjoint_[record.out] == no_value) return;
@@ -236,12 +286,20 @@ class BackwardLowering {
         for (unsigned i = 0; i < k; ++i) repeated |= (mask >> i & 1) && operands[i] == operands[k];
       }
     const unsigned products = mask & kernels::products(record.op);
-    if (products && !repeated) product(record, products);
+    if (products && !repeated && !uniform_product(record, g)) product(record, products);
     for (unsigned k = 0; k < operands.size(); ++k) {
       if (!(mask >> k & 1)) continue;
       if (!(products >> k & 1)) add_to(operands[k], g, kernels::slope(record.op, static_cast<int>(k)));
       else if (repeated) product(record, 1u << k);
     }
+  }
+
+  /// Of a product, on its own or of an fma, with a uniform factor.
+  bool uniform_product(const OpRecord& record, ValueId g) {
+    if (kernels::adjoint_row(record.op) != kernels::adjoint_row(Op::mul)) return false;
+    const auto factors = with_uniform_factor(record.a, record.b);
+    if (factors) uniform_factors({&*factors, 1}, g);
+    return factors.has_value();
   }
 
   void list(const OpRecord& record) {
@@ -281,7 +339,7 @@ class BackwardLowering {
     for (Id j = 0; j < outputs; ++j) reached |= adjoint_[record.out + j] != no_value;
     if (!reached) return;
     const Operands operands = operands_of(tape_, record);
-    code_->specials.push_back({static_cast<std::uint32_t>(code_->items.size()), record.c, outputs});
+    special(record.c, outputs);
     begin(call_adjoint);
     const ValueId first = out_.values;
     for (Id id : operands) word(active(id) ? new_value() : out_.waste);
@@ -298,9 +356,11 @@ class BackwardLowering {
   const TapeView<Real>& tape_;
   Simplified& s_;
   std::uint32_t next_total_;
-  std::vector<Id> taken_;           // uniform variables whose adjoints are summed over the samples
-  std::vector<ValueId> adjoint_;    // of each variable, so far
-  std::vector<std::uint8_t> seen_;  // scratch of `list`
+  std::vector<Id> taken_;            // uniform variables whose adjoints are summed over the samples, in the sums' order
+  std::vector<std::uint32_t> uses_;  // of each of them, by ops of the samples
+  std::vector<Factors> factors_;     // scratch of `uniform_dot`
+  std::vector<ValueId> adjoint_;     // of each variable, so far
+  std::vector<std::uint8_t> seen_;   // scratch of `list`
   Backward out_{};
   Items* code_ = nullptr;  // what is being written
 };

@@ -27,17 +27,7 @@ class ForwardLowering {
     for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
       const OpRecord& record = tape_.ops[k];
       if (computed(record) && !is_long_sum(record)) {
-        const Operands operands = operands_of(tape_, record);
-        const std::uint32_t results = outputs_of(tape_, record);
-        const bool pair = record.op == Op::sum && operands.size() == 2;
-        if (record.op == op_call) special(record.c);
-        begin(record.op == op_call ? call_values
-              : pair               ? kernels::value_kernel(Op::add)
-                                   : kernels::value_kernel(record.op, static_cast<std::uint32_t>(operands.size())),
-              record.constants != 0);
-        for (Id j = 0; j < results; ++j) out_.words.push_back(record.out + j);
-        for (Id id : operands) out_.words.push_back(s_.same[id]);
-        end(results);
+        if (!emit_uniform_dot(record)) emit(record);
       } else if (phase_ == Phase::body && s_.sums_samples(record)) {
         special(sum++);
         begin(take_sum);
@@ -95,6 +85,38 @@ class ForwardLowering {
       }
     }
     std::stable_sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.after < b.after; });
+  }
+
+  void emit(const OpRecord& record) {
+    const Operands operands = operands_of(tape_, record);
+    const std::uint32_t results = outputs_of(tape_, record);
+    const bool pair = record.op == Op::sum && operands.size() == 2;
+    if (record.op == op_call) special(record.c);
+    begin(record.op == op_call ? call_values
+          : pair               ? kernels::value_kernel(Op::add)
+                               : kernels::value_kernel(record.op, static_cast<std::uint32_t>(operands.size())),
+          record.constants != 0);
+    for (Id j = 0; j < results; ++j) out_.words.push_back(record.out + j);
+    for (Id id : operands) out_.words.push_back(s_.same[id]);
+    end(results);
+  }
+
+  /// A dot of several terms that each have a factor which is the same for all samples.
+  bool emit_uniform_dot(const OpRecord& record) {
+    if (record.op != Op::dot || phase_ != Phase::body || record.b < 4) return false;
+    const Operands operands = operands_of(tape_, record);
+    const std::size_t terms = operands.size() / 2;
+    const auto same_for_all = [&](std::size_t k) { return !s_.is(operands[k], Simplified::varying); };
+    for (std::size_t k = 0; k < terms; ++k)
+      if (!same_for_all(k) && !same_for_all(terms + k)) return false;
+    special(record.b);
+    begin(uniform_dots);
+    out_.words.push_back(record.out);
+    for (const bool other : {false, true})
+      for (std::size_t k = 0; k < terms; ++k)
+        out_.words.push_back(s_.same[operands[same_for_all(k) == other ? terms + k : k]]);
+    end(1);
+    return true;
   }
 
   void emit(const Part& part) {

@@ -39,7 +39,8 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
     const Item& item = code.items[position];
     const bool call = is_call(item.kind), special = !in_catalogue(item.kind);
     const kernels::Kind kind = special ? kernels::Kind() : kernels::catalogue[item.kind];
-    const bool list = call || (info(kind.op).arity == 0 && kind.n == 0);
+    const bool list =
+        call || item.kind == uniform_dots || item.kind == uniform_products || (info(kind.op).arity == 0 && kind.n == 0);
     if (out.runs.empty() || out.runs.back().kind != item.kind) {
       out.runs.push_back({item.kind, 0});
       out.first_word.push_back(out.words.size());
@@ -47,26 +48,35 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
     ++out.runs.back().count;
 
     const std::span<const ValueId> writes = code.writes(item), reads = code.reads(item);
+    std::size_t terms = 1;  // of words written, then read
     if (special) {
       const auto at =
           std::lower_bound(code.specials.begin(), code.specials.end(), position,
                            [](const Items::Special& one, std::uint32_t wanted) { return one.item < wanted; });
       out.words.push_back(at->number);
       if (call) out.words.insert(out.words.end(), {at->more, item.writes, item.reads});
+      else if (item.kind == uniform_products) {
+        terms = writes.size() / (at->more == kernels::uniform_product_kernel(true) ? 2 : 1);
+        out.words.insert(out.words.end(), {static_cast<std::uint32_t>(terms), at->more});
+      }
     } else if (list) {
       out.words.push_back(kind.adjoint ? item.writes : item.reads);
     }
-    const std::size_t written = out.words.size();
-    out.words.resize(written + writes.size());
-    for (ValueId value : reads) out.words.push_back(slot_[value]);
+    const std::size_t first = out.words.size(), written = writes.size() / terms, read = reads.size() / terms;
+    out.words.resize(first + writes.size() + reads.size());
+    for (std::size_t term = 0; term < terms; ++term)
+      for (std::size_t k = 0; k < read; ++k)
+        out.words[first + term * (written + read) + written + k] = slot_[reads[term * read + k]];
     // A kernel reads before it writes, place by place, so a slot read here for the last time may be written here. Not where
     // it loops over a list.
     if (!list)
       for (ValueId value : reads) was_read(value);
-    for (std::size_t k = 0; k < writes.size(); ++k) {
-      give(writes[k]);
-      out.words[written + k] = slot_[writes[k]];
-    }
+    for (std::size_t term = 0; term < terms; ++term)
+      for (std::size_t k = 0; k < written; ++k) {
+        const ValueId value = writes[term * written + k];
+        give(value);
+        out.words[first + term * (written + read) + k] = slot_[value];
+      }
     if (list)
       for (ValueId value : reads) was_read(value);
     for (ValueId value : writes)

@@ -6,6 +6,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/checks.hpp"
+#include "kernels/uniform_products.hpp"
 #include "tape/program.hpp"
 
 namespace wengert::plan {
@@ -31,59 +32,88 @@ struct Instruction {
   bool no_tie = false;    ///< a tie's slope is 0
   std::uint32_t sum = 0;  ///< of take_sum: which
   bool is_check = false, outcome = false;
+  std::uint16_t number = 0;  ///< of the kind, as runs have it
+  std::uint32_t item = 0;    ///< which one it is of the code's: several where products are taken apart
 };
 
-/// Calls use(Instruction) for each, in order.
+/// Hands over one of the catalogue. How many words it has.
 template <class Use>
-void each_instruction(const Code& code, Use use) {
+std::size_t use_words(const kernels::Kind& kind, const std::uint32_t* word, const Use& use, std::uint16_t number) {
+  const std::uint32_t* const first = word;
+  const OpInfo& row = info(kind.op);
+  std::size_t writes, reads, adjoints = 1, sources = 0, ties = 0;
+  if (row.arity != 0) {
+    ties = kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7);
+    writes = 1;
+    reads = static_cast<std::size_t>(row.arity);
+    if (kind.adjoint) {
+      writes = static_cast<std::size_t>(std::popcount(kind.active));
+      sources = static_cast<std::size_t>(std::popcount(static_cast<unsigned>(kind.active & ~kind.assign)));
+      reads = 1 + static_cast<std::size_t>(std::popcount(kernels::used(kind.op, kind.active) & 15)) + sources;
+    }
+  } else {
+    const std::uint32_t n = kind.n ? kind.n : *word++, m = row.outputs(n);
+    adjoints = m;
+    writes = kind.adjoint ? n : m;
+    reads = n;
+    if (kind.adjoint) {
+      sources = n;
+      reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
+    }
+  }
+  use(
+      Instruction{
+          kind, {word, writes}, {word + writes, reads}, adjoints, sources, ties != 0 && word[writes + reads] != 0},
+      number);
+  return static_cast<std::size_t>(word - first) + writes + reads + ties;
+}
+
+/// Calls use(Instruction) for each, in order. Products with uniform factors come term by term, each with its sum.
+template <class Use>
+void each_instruction(const Code& code, Use use_one) {
   const std::uint32_t* word = code.words.data();
+  std::uint32_t item = 0;
   for (const Run& run : code.runs) {
+    const auto use = [&](Instruction instruction, std::uint16_t number) {
+      instruction.number = number;
+      instruction.item = item;
+      use_one(instruction);
+    };
     if (is_call(run.kind)) {
-      for (std::uint32_t k = 0; k < run.count; ++k) {
+      for (std::uint32_t k = 0; k < run.count; ++k, ++item) {
         const std::span<const Slot> writes(word + call_words, word[2]), reads(writes.data() + word[2], word[3]);
-        use(Instruction{{op_call, run.kind == call_adjoint}, writes, reads, word[1], 0});
+        use({{op_call, run.kind == call_adjoint}, writes, reads, word[1], 0}, run.kind);
         word += call_words + writes.size() + reads.size();
       }
       continue;
     }
     if (run.kind == take_sum) {
-      for (std::uint32_t k = 0; k < run.count; ++k, word += 2)
-        use(Instruction{{Op::sum_samples, false}, {}, {word + 1, 1}, 0, 0, false, word[0]});
+      for (std::uint32_t k = 0; k < run.count; ++k, ++item, word += 2)
+        use({{Op::sum_samples, false}, {}, {word + 1, 1}, 0, 0, false, word[0]}, run.kind);
       continue;
     }
     if (is_check(run.kind)) {
       const kernels::Question& asked = kernels::questions[run.kind - first_check];
-      for (std::uint32_t k = 0; k < run.count; ++k, word += kernels::check_words)
-        use(Instruction{{asked.op, false}, {}, {word + 2, 2}, 0, 0, false, 0, true, asked.outcome});
+      for (std::uint32_t k = 0; k < run.count; ++k, ++item, word += kernels::check_words)
+        use({{asked.op, false}, {}, {word + 2, 2}, 0, 0, false, 0, true, asked.outcome}, run.kind);
       continue;
     }
-    const kernels::Kind& kind = kernels::catalogue[run.kind];
-    const OpInfo& row = info(kind.op);
-    for (std::uint32_t k = 0; k < run.count; ++k) {
-      std::size_t writes, reads, adjoints = 1, sources = 0, ties = 0;
-      if (row.arity != 0) {
-        ties = kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7);
-        writes = 1;
-        reads = static_cast<std::size_t>(row.arity);
-        if (kind.adjoint) {
-          writes = static_cast<std::size_t>(std::popcount(kind.active));
-          sources = static_cast<std::size_t>(std::popcount(static_cast<unsigned>(kind.active & ~kind.assign)));
-          reads = 1 + static_cast<std::size_t>(std::popcount(kernels::used(kind.op, kind.active) & 15)) + sources;
-        }
-      } else {
-        const std::uint32_t n = kind.n ? kind.n : *word++, m = row.outputs(n);
-        adjoints = m;
-        writes = kind.adjoint ? n : m;
-        reads = n;
-        if (kind.adjoint) {
-          sources = n;
-          reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
+    if (run.kind == uniform_products) {
+      for (std::uint32_t k = 0; k < run.count; ++k, ++item) {
+        const std::uint32_t sum = word[0], terms = word[1];
+        const std::uint16_t kernel = static_cast<std::uint16_t>(word[2]);
+        word += kernels::uniform_products_header;
+        for (std::uint32_t term = 0; term < terms; ++term) {
+          const std::size_t size = use_words(kernels::catalogue[kernel], word, use, kernel);
+          use({{Op::sum_samples, false}, {}, {word, 1}, 0, 0, false, sum + term}, run.kind);
+          word += size;
         }
       }
-      use(Instruction{
-          kind, {word, writes}, {word + writes, reads}, adjoints, sources, ties != 0 && word[writes + reads] != 0});
-      word += writes + reads + ties;
+      continue;
     }
+    const std::uint16_t kernel = run.kind == uniform_dots ? kernels::uniform_dot_kernel : run.kind;
+    for (std::uint32_t k = 0; k < run.count; ++k, ++item)
+      word += use_words(kernels::catalogue[kernel], word, use, kernel);
   }
 }
 

@@ -88,17 +88,17 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));
-  bind(many_, *backend_.instructions, kernels::checks<Real>(isa_));
-  bind(dual_, *backend_.dual_instructions, kernels::dual_checks<Real>(isa_));
-  bind(single_, single_table<Real>(), kernels::checks<Real>(Isa::scalar));
+  bind(many_, *backend_.instructions, kernels::special_kernels<Real>(isa_, false));
+  bind(dual_, *backend_.dual_instructions, kernels::special_kernels<Real>(isa_, true));
+  bind(single_, single_table<Real>(), kernels::special_kernels<Real>(Isa::scalar, false));
 }
 
 template <class Real>
 void Machine<Real>::bind(Codes& codes, const kernels::InstructionTable<Real>& table,
-                         const kernels::CheckTable<Real>& checks) {
-  codes.values = BoundCode<Real>(data_.values_code, table, checks, data_.rules);
-  codes.forward = BoundCode<Real>(data_.forward, table, checks, data_.rules);
-  codes.backward = BoundCode<Real>(data_.backward, table, checks, data_.rules);
+                         const kernels::SpecialKernels<Real>& special) {
+  codes.values = BoundCode<Real>(data_.values_code, table, special, data_.rules);
+  codes.forward = BoundCode<Real>(data_.forward, table, special, data_.rules);
+  codes.backward = BoundCode<Real>(data_.backward, table, special, data_.rules);
 }
 
 template <class Real>

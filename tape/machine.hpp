@@ -147,7 +147,7 @@ class Machine {
   enum class Engine { interpreter, native, automatic };
   static Engine parse_engine(const std::string& engine);
 
-  void bind(Codes& codes, const kernels::InstructionTable<Real>& table, const kernels::CheckTable<Real>& checks);
+  void bind(Codes& codes, const kernels::InstructionTable<Real>& table, const kernels::SpecialKernels<Real>& special);
   /// Lanes of a block that holds `lanes`: no more than that takes. Dual numbers are two each.
   std::size_t width_for(std::size_t lanes, bool dual) const {
     const std::size_t most = dual ? std::max(vector_, lanes_ / 2 / vector_ * vector_) : lanes_;

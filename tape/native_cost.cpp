@@ -134,12 +134,9 @@ template <class Real>
 void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& costs, const Rates& rates) {
   std::vector<float> ready(slots, 0);  // when what is in each slot is there
   double wait = 0;
-  std::size_t run = 0, done = 0;
   each_instruction(code, [&](const Instruction& i) {
-    for (; done == code.runs[run].count; done = 0) ++run;
-    ++done;
     const bool fixed = info(i.kind.op).arity != 0;
-    const Cost& cost = costs.of(code.runs[run].kind);
+    const Cost& cost = costs.of(i.number);
     const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size()),
                  time = times * cost.time + additions;
     const double operations = times * cost.operations;
@@ -152,7 +149,8 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.with_calls += left(least_called);
     work.with_calls_alone += left(least_called_alone);
     work.time += time;
-    work.interpreter += std::max(rates.instruction, rates.operation * time);
+    if (i.number != uniform_products)  // of that the products count, and their sums come along
+      work.interpreter += std::max(rates.instruction, rates.operation * time);
     ++work.instructions;
     double last = 0;
     for (const Slot slot : i.kind.adjoint ? i.adjoints() : i.reads) last = std::max(last, double(ready[slot]));

@@ -104,6 +104,8 @@ class NativeLowering {
     const Version before = static_cast<Version>(values_.size());
     std::vector<Step> steps;
     steps.reserve(code.instructions);
+    std::vector<std::uint32_t> first_step;  // of each of the code's instructions
+    first_step.reserve(code.instructions + 1);
     std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
       if (instruction.kind.op == Op::sum_samples)
@@ -118,9 +120,11 @@ class NativeLowering {
         now_[slot] = new_version();
         words_.push_back(now_[slot]);
       }
+      if (instruction.item == first_step.size()) first_step.push_back(static_cast<std::uint32_t>(steps.size()));
       steps.push_back(step);
     });
-    std::vector<std::uint32_t> order(steps.size());
+    first_step.push_back(static_cast<std::uint32_t>(steps.size()));
+    std::vector<std::uint32_t> order(code.instructions);
     for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
     for (Result& result : results) result.slot_or_version = now_[result.slot_or_version];
     results.insert(results.end(), sums.begin(), sums.end());
@@ -136,12 +140,13 @@ class NativeLowering {
     };
     for (Version version = 0; version < before; ++version) put_all(version);
     graph_.repeat_for_second_vector();
-    for (const std::uint32_t k : order) {
-      if (!graph_.complete()) return;
-      record(steps[k]);
-      for (std::size_t w = 0; w < steps[k].instruction.writes.size(); ++w) put_all(words_[steps[k].first_write + w]);
-      graph_.repeat_for_second_vector();
-    }
+    for (const std::uint32_t k : order)
+      for (std::uint32_t s = first_step[k]; s < first_step[k + 1]; ++s) {
+        if (!graph_.complete()) return;
+        record(steps[s]);
+        for (std::size_t w = 0; w < steps[s].instruction.writes.size(); ++w) put_all(words_[steps[s].first_write + w]);
+        graph_.repeat_for_second_vector();
+      }
   }
 
   void record(const Step& step) {

@@ -25,9 +25,14 @@ inline constexpr Slot no_slot = 0xffffffffu;
 /// A block's share of a sum over the samples, taken as soon as it is there, whose slot is then free. Its words: which sum (those of
 /// sum_samples, then adjoints of uniform variables), the slot.
 ///
+/// A dot whose terms each have a factor that is the same for all samples, with the words of one of any length; and the adjoint of
+/// products with uniform factors that get no other contribution: a block's shares of their sums are taken at once
+/// (kernels/uniform_products.hpp).
+///
 /// A guard: a comparison that has to come out as recorded; one kind for each question (kernels/checks.hpp tells its words).
 inline constexpr std::uint16_t call_values = kernels::kind_count, call_adjoint = call_values + 1,
-                               take_sum = call_adjoint + 1, first_check = take_sum + 1,
+                               take_sum = call_adjoint + 1, uniform_dots = take_sum + 1,
+                               uniform_products = uniform_dots + 1, first_check = uniform_products + 1,
                                kind_count = first_check + kernels::questions.size();
 inline constexpr std::size_t call_words = 4;  ///< before the slots
 constexpr bool is_call(std::uint16_t kind) { return kind == call_values || kind == call_adjoint; }

@@ -33,6 +33,11 @@ class Reduction {
       else take_parts(q, of);
     }
 
+    /// Where sums of whole leaves are to be added, if such are all that `lanes` lanes are; else null.
+    Real* whole_leaves(std::size_t lanes) const {
+      return filled_ == 0 && count_ == lanes && lanes % leaf == 0 ? sums_ : nullptr;
+    }
+
     /// Where tangents are summed too: those of quantity q.
     void take_tangent(std::size_t q, const LaneSlot<Real>& of) { take_parts(values_ + q, of); }
     bool dual() const { return dual_; }

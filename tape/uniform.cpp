@@ -11,8 +11,8 @@ UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernel
       part_(data.uniform),
       ieee_(data.zero_rule == ZeroRule::ieee),
       vector_(vector),
-      single_(bind(single, kernels::checks<Real>(Isa::scalar))),
-      dual_(bind(dual, kernels::dual_checks<Real>(isa))),
+      single_(bind(single, kernels::special_kernels<Real>(Isa::scalar, false))),
+      dual_(bind(dual, kernels::special_kernels<Real>(isa, true))),
       parameters_(part_.initial),
       directions_(part_.differentiated.size()),
       outputs_(part_.layout.outputs.size()),
@@ -22,8 +22,8 @@ UniformSide<Real>::UniformSide(const plan::ProgramData<Real>& data, const kernel
 
 template <class Real>
 typename UniformSide<Real>::Codes UniformSide<Real>::bind(const kernels::InstructionTable<Real>& table,
-                                                          const kernels::CheckTable<Real>& checks) const {
-  const auto bound = [&](const plan::Code& code) { return BoundCode<Real>(code, table, checks, data_.rules); };
+                                                          const kernels::SpecialKernels<Real>& special) const {
+  const auto bound = [&](const plan::Code& code) { return BoundCode<Real>(code, table, special, data_.rules); };
   return {bound(part_.prologue), bound(part_.epilogue), bound(part_.epilogue_backward), bound(part_.prologue_backward)};
 }
 

@@ -71,7 +71,7 @@ class UniformSide {
   struct Codes {
     BoundCode<Real> prologue, epilogue, epilogue_backward, prologue_backward;
   };
-  Codes bind(const kernels::InstructionTable<Real>& table, const kernels::CheckTable<Real>& checks) const;
+  Codes bind(const kernels::InstructionTable<Real>& table, const kernels::SpecialKernels<Real>& special) const;
 
   Real at(plan::Slot slot) const { return *workspace_.slot(slot); }
   Real tangent_at(plan::Slot slot) const { return *workspace_.tangents(slot).data; }

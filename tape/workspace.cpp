@@ -28,18 +28,22 @@ void AlignedArray<Real>::reserve(std::size_t count) {
 
 template <class Real>
 BoundCode<Real>::BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
-                           const kernels::CheckTable<Real>& checks,
-                           std::span<const std::shared_ptr<const CustomRule<Real>>> rules) {
+                           const kernels::SpecialKernels<Real>& special,
+                           std::span<const std::shared_ptr<const CustomRule<Real>>> rules)
+    : table_(&table), uniform_products_(special.uniform_products) {
   stretches_.reserve(code.runs.size());
   for (std::size_t k = 0; k < code.runs.size(); ++k) {
     const plan::Run& run = code.runs[k];
     const std::uint32_t* words = code.words.data() + code.first_word[k];
-    if (plan::in_catalogue(run.kind)) {
-      stretches_.push_back({table.run[run.kind], words, run.count});
+    const bool dots = run.kind == plan::uniform_dots;
+    if (dots || plan::in_catalogue(run.kind)) {
+      const kernels::Instruction<Real> of_catalogue = table.run[dots ? kernels::uniform_dot_kernel : run.kind];
+      stretches_.push_back({dots && special.uniform_dots ? special.uniform_dots : of_catalogue, words, run.count});
       continue;
     }
     if (!plan::is_call(run.kind)) {
-      const kernels::Check<Real> check = plan::is_check(run.kind) ? checks[run.kind - plan::first_check] : nullptr;
+      const kernels::Check<Real> check =
+          plan::is_check(run.kind) ? (*special.checks)[run.kind - plan::first_check] : nullptr;
       specials_.push_back({run.kind, stretches_.size(), nullptr, check, words, run.count});
       continue;
     }
@@ -73,13 +77,41 @@ void BoundCode<Real>::call(const Special& call, const Workspace<Real>& workspace
                          tangents(writes));
 }
 
+/// The share that a slot holds of a sum.
+template <class Real>
+static void take_slot(const Workspace<Real>& workspace, std::uint32_t sum, plan::Slot slot,
+                      typename Reduction<Real>::Block& sums) {
+  sums.take(sum, workspace.lanes(slot));
+  if (sums.dual() && workspace.dual()) sums.take_tangent(sum, workspace.tangents(slot));
+}
+
 template <class Real>
 void BoundCode<Real>::take(const Special& all, const Workspace<Real>& workspace, Sums& sums) const {
   for (const std::uint32_t *words = all.words, *end = words + 2 * all.count; words != end; words += 2)
-    sums.take(words[0], workspace.lanes(words[1]));
-  if (sums.dual() && workspace.dual())
-    for (const std::uint32_t *words = all.words, *end = words + 2 * all.count; words != end; words += 2)
-      sums.take_tangent(words[0], workspace.tangents(words[1]));
+    take_slot(workspace, words[0], words[1], sums);
+}
+
+template <class Real>
+void BoundCode<Real>::multiply(const Special& all, const kernels::Frame<Real>& frame, const Workspace<Real>& workspace,
+                               Sums* sums) const {
+  Real* const leaves = sums && uniform_products_ ? sums->whole_leaves(frame.width) : nullptr;
+  const std::uint32_t* words = all.words;
+  for (std::size_t k = 0; k < all.count; ++k) {
+    const std::uint32_t sum = words[0], terms = words[1];
+    const std::uint16_t kernel = static_cast<std::uint16_t>(words[2]);
+    const bool both = kernel == kernels::uniform_product_kernel(true);
+    words += kernels::uniform_products_header;
+    const std::uint32_t* const end = words + terms * kernels::uniform_product_words(both);
+    if (leaves) {
+      uniform_products_(frame, words, terms, both, leaves + sum);
+    } else {
+      table_->run[kernel](frame, words, terms);
+      if (sums)
+        for (std::uint32_t term = 0; term < terms; ++term)
+          take_slot(workspace, sum + term, words[term * kernels::uniform_product_words(both)], *sums);
+    }
+    words = end;
+  }
 }
 
 template <class Real>

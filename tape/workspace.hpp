@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/checks.hpp"
+#include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
 #include "tape/transfer.hpp"
@@ -91,9 +91,10 @@ template <class Real>
 class BoundCode {
  public:
   BoundCode() = default;
-  /// `checks`: by question. `rules`: of custom ops, as instructions count them; must outlive it.
+  /// `rules`: of custom ops, as instructions count them; must outlive it.
   BoundCode(const plan::Code& code, const kernels::InstructionTable<Real>& table,
-            const kernels::CheckTable<Real>& checks, std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
+            const kernels::SpecialKernels<Real>& special,
+            std::span<const std::shared_ptr<const CustomRule<Real>>> rules);
 
   using Sums = typename Reduction<Real>::Block;
   /// `samples`: lanes that are of any interest. `sums`: null where none are wanted. Whether a guard came out otherwise than recorded
@@ -105,6 +106,7 @@ class BoundCode {
     for (const Special& special : specials_) {
       for (; s != stretches_.data() + special.before; ++s) s->run(frame, s->words, s->count);
       if (special.check) departs |= special.check(frame, special.words, special.count);
+      else if (special.kind == plan::uniform_products) multiply(special, frame, workspace, sums);
       else if (special.kind != plan::take_sum) call(special, workspace, samples, ieee);
       else if (sums) take(special, workspace, *sums);
     }
@@ -118,7 +120,7 @@ class BoundCode {
     const std::uint32_t* words;
     std::size_t count;
   };
-  /// A custom op, or a stretch of sums to take, or of guards to check by one question.
+  /// A custom op, or a stretch of sums to take, of products to sum, or of guards to check by one question.
   struct Special {
     std::uint16_t kind;
     std::size_t before;            // stretches
@@ -129,9 +131,13 @@ class BoundCode {
   };
   void call(const Special& call, const Workspace<Real>& workspace, std::size_t samples, bool ieee) const;
   void take(const Special& all, const Workspace<Real>& workspace, Sums& sums) const;
+  void multiply(const Special& all, const kernels::Frame<Real>& frame, const Workspace<Real>& workspace,
+                Sums* sums) const;
 
   std::vector<Stretch> stretches_;
   std::vector<Special> specials_;
+  const kernels::InstructionTable<Real>* table_ = nullptr;
+  kernels::UniformProducts<Real> uniform_products_ = nullptr;
 };
 
 }  // namespace wengert

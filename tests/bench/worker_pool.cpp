@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(each_index_once_in_chunks_that_stay) {
         BOOST_TEST(owner == first);
       }
       for (std::size_t k = 1; k < count; ++k) BOOST_REQUIRE_LE(owner[k - 1], owner[k]);
-      if (count > 0) BOOST_TEST(owner.back() == std::min(threads, count) - 1);  // the first workers have some each
+      if (count > 0) BOOST_TEST(owner.back() == std::min<std::size_t>(threads, count) - 1);  // the first workers have some each
     }
   }
 }

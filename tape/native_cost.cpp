@@ -22,8 +22,8 @@ struct Rates {
   // have at once. Code for AVX2 runs twice as often.
   std::size_t most, most_of_two_vectors, in_caches;
 };
-constexpr Rates rates_avx512{0.235, 0.029, 0.028, 1.6, 1'600'000, 200'000, 200'000},
-    rates_avx2{0.2, 0.043, 0.0355, 1.4, 800'000, 75'000, 40'000};
+constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6, 1'600'000, 200'000, 200'000},
+    rates_avx2{0.2, 0.043, 0.034, 1.4, 800'000, 75'000, 40'000};
 constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
@@ -31,7 +31,7 @@ constexpr double native_instruction = 0.03,  // what it reads and leaves in memo
     to_make = 30,                            // an operation of code
     to_begin = 50000;                        // any code: pages, tables
 constexpr double wait_for_division = 4;      // until the result is there
-constexpr double in_operations = 8;          // what a division or a root takes
+constexpr double division_alone = 1.75;      // of a single evaluation
 constexpr double in_caches_alone = 800'000;  // operations of code for single evaluations
 constexpr double from_memory_alone = 1.2;    // longer code comes from memory: an operation of it
 constexpr double from_memory = 1.15;         // time of code that doesn't stay in the caches
@@ -43,10 +43,19 @@ constexpr double worth_mentioning = 0.95;  // of the interpreter's time
 
 const Rates& rates_of(Isa isa) { return isa == Isa::avx512 ? rates_avx512 : rates_avx2; }
 
+/// What divisions and roots take: a unit of its own, which does one after the other and is as wide for both instruction sets. A
+/// sample's share in ns. Everything else goes on beside it, in either engine.
+template <class Real>
+constexpr double division = sizeof(Real) == 8 ? 0.31 : 0.105;
+template <class Real>
+constexpr double root = sizeof(Real) == 8 ? 0.54 : 0.167;
+
 /// What an instruction takes, or an operand of an n-ary op's.
 struct Cost {
-  double operations = 0, time = 0;  ///< in vectors; the time in that of an addition
-  double wait = 0;                  ///< ns from the operand that is there last, or from the adjoint, to the result
+  double operations = 0;  ///< in vectors
+  double dividing = 0;    ///< ns, a sample's share
+  double divisions = 0;   ///< and roots
+  double wait = 0;        ///< ns from the operand that is there last, or from the adjoint, to the result
 };
 
 /// What the instructions of each kind take: they are recorded, as for code.
@@ -59,7 +68,7 @@ class Costs {
   bool complete() const { return graph_.complete(); }
   std::size_t most_given() const { return graph_.most_given(); }
   const Cost& of(std::uint16_t kind) {
-    static constexpr Cost one{1, 1, 0};
+    static constexpr Cost one{1, 0, 0, 0};
     if (!in_catalogue(kind)) return one;
     std::optional<Cost>& cost = known_[kind];
     if (!cost) cost = recorded(kernels::catalogue[kind]);
@@ -89,7 +98,7 @@ class Costs {
     if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
     else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
     Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);
-    if (row.arity == 0) cost.operations /= n, cost.time /= n;
+    if (row.arity == 0) cost.operations /= n, cost.dividing /= n, cost.divisions /= n;
     return cost;
   }
 
@@ -102,15 +111,16 @@ class Costs {
     for (Value v = first; v < nodes.size(); ++v) {
       const codegen::Node& node = nodes[v];
       if (codegen::at_hand(node.what)) continue;
-      const bool division = node.what == codegen::Do::div || node.what == codegen::Do::sqrt;
+      const bool divides = node.what == codegen::Do::div || node.what == codegen::Do::sqrt;
       cost.operations += 1;
-      cost.time += division ? in_operations : 1;
+      cost.divisions += divides;
+      if (divides) cost.dividing += node.what == codegen::Do::div ? division<Real> : root<Real>;
       double& at = ready[v - last];
       const Value operands[] = {node.a, node.b, node.c};
       for (int k = 0; k < codegen::operand_count(node.what); ++k)
         if (operands[k] >= last) at = std::max(at, ready[operands[k] - last]);
       if (at < 0) continue;
-      at += division ? wait_for_division : wait_;
+      at += divides ? wait_for_division : wait_;
       if (!codegen::has_effect(node.what)) cost.wait = std::max(cost.wait, at);
     }
     return cost;
@@ -124,9 +134,9 @@ class Costs {
 
 /// Of a program. `wait`: of the longest chain of instructions of which each needs the one before.
 struct Work {
-  double operations = 0, time = 0, wait = 0;
+  double operations = 0, dividing = 0, divisions = 0, wait = 0;
   double with_calls = 0, with_calls_alone = 0;  ///< operations
-  double interpreter = 0;                       ///< ns, a sample's share (f64)
+  double beside_dividing = 0;                   ///< by the interpreter, ns: a sample's share
   std::size_t instructions = 0;
 };
 
@@ -137,8 +147,7 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
   each_instruction(code, [&](const Instruction& i) {
     const bool fixed = info(i.kind.op).arity != 0;
     const Cost& cost = costs.of(i.number);
-    const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size()),
-                 time = times * cost.time + additions;
+    const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size());
     const double operations = times * cost.operations;
     const std::size_t in = i.reads.size() - i.sources().size(), out = i.writes.size();
     const auto left = [&](std::size_t least) {
@@ -148,9 +157,11 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.operations += operations + additions;
     work.with_calls += left(least_called);
     work.with_calls_alone += left(least_called_alone);
-    work.time += time;
+    work.dividing += times * cost.dividing;
+    work.divisions += times * cost.divisions;
+    const double instruction = std::max(rates.instruction, rates.operation * (operations + additions));
     if (i.number != uniform_products)  // of that the products count, and their sums come along
-      work.interpreter += std::max(rates.instruction, rates.operation * time);
+      work.beside_dividing += std::max(0.0, sizeof(Real) / 8.0 * instruction - times * cost.dividing);
     ++work.instructions;
     double last = 0;
     for (const Slot slot : i.kind.adjoint ? i.adjoints() : i.reads) last = std::max(last, double(ready[slot]));
@@ -201,16 +212,16 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   cost.two_vectors = cost.batches.operations <= rates.most_of_two_vectors;
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
-  cost.interpreter = share * work.interpreter;
-  cost.native = share * (native_instruction * instructions + rates.native_operation * work.time) *
+  cost.interpreter = std::hypot(work.dividing, work.beside_dividing);  // in part one hides the other
+  cost.native = share * (native_instruction * instructions + rates.native_operation * work.operations) *
                 (cost.batches.operations <= rates.in_caches ? 1 : from_memory);
   // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
-  // that takes about as long as all the operations do, neither quite hides the other.
+  // that takes about as long as all the operations do, or as all divisions, none quite hides the others.
   const codegen::Shape shape{native_target(isa), false, cost.two_vectors ? 2u : 1u};
   const double rounds = 1 + ahead / std::fmax(shape.vectors * work.operations, 1),
                waiting = work.wait / rounds / static_cast<double>(shape.samples(sizeof(Real)));
-  cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4), 0.25);
-  cost.native_alone = operation_alone * work.time;
+  cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4) + std::pow(work.dividing, 4), 0.25);
+  cost.native_alone = operation_alone * work.operations + division_alone * work.divisions;
   cost.interpreter_alone = call_alone + instruction_alone * instructions + cost.native_alone;
   if (const auto length = static_cast<double>(cost.alone.operations); length > in_caches_alone)
     cost.native_alone = std::fmax(cost.native_alone, from_memory_alone * length);

@@ -8,7 +8,9 @@ namespace {
 
 using codegen::Value;
 
-std::size_t inputs_of(const Instruction& instruction) { return instruction.reads.size() - instruction.sources().size(); }
+std::size_t inputs_of(const Instruction& instruction) {
+  return instruction.reads.size() - instruction.sources().size();
+}
 
 template <class Real>
 void record_fixed_adjoint(codegen::Graph& graph, const Instruction& instruction, const Value* reads, Value* results) {
@@ -69,8 +71,8 @@ std::optional<std::uint32_t> Subroutines<Real>::make(const Instruction& instruct
   record_instruction<Real>(body, instruction, reads.data(), results.data());
   if (!body.complete()) graph_.give_up();
   const auto is_operation = [](const codegen::Node& node) { return !codegen::at_hand(node.what); };
-  const auto operations = static_cast<std::size_t>(
-      std::count_if(body.nodes().begin() + first, body.nodes().end(), is_operation));
+  const auto operations =
+      static_cast<std::size_t>(std::count_if(body.nodes().begin() + first, body.nodes().end(), is_operation));
   if (operations < least_) return {};
   for (std::size_t k = 0; k < instruction.writes.size(); ++k) body.give(results[k], static_cast<unsigned>(k));
   body.repeat_for_second_vector();

@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(engines) {
     for (Replay<double>* replay : {&native, &automatic}) evaluate(*replay, 100);
     BOOST_TEST(native.engine() == "native: " + set);
     BOOST_TEST(automatic.engine() == "interpreter: too few samples so far for native code");
-    evaluate(automatic, 100000);
+    evaluate(automatic, 300000);
     BOOST_TEST(automatic.engine() == "native: " + set);
   }
   BOOST_CHECK_EXCEPTION(Replay<double>(expression(), {.engine = "jit"}), Error, [](const Error& error) {
@@ -341,6 +341,21 @@ BOOST_AUTO_TEST_CASE(costs) {
     replay.gradient(200, columns(x.data(), 200), columns(y.data(), 200), {});
     BOOST_TEST(replay.engine() == "interpreter: native code would not pay (Program::describe)");
   }
+}
+
+/// What divides waits for one unit, whichever engine: nothing is gained, and where each waits for the one before code is slower.
+BOOST_AUTO_TEST_CASE(costs_of_chains_of_divisions) {
+  NaiveTape<float> tape;
+  const Id x = tape.input(0.5f);
+  Id y = x, z = x;
+  for (int k = 0; k < 500; ++k) y = tape.sqrt(y), z = tape.div(x, z);
+  for (const Isa isa : native_isas())
+    for (const Id output : {y, z}) {
+      const plan::NativeCost cost = plan::native_cost(compile(tape, output).data(), true, isa);
+      BOOST_TEST(cost.worth_from == plan::NativeCost::never);
+      BOOST_TEST(cost.native / cost.interpreter > 0.9);
+      BOOST_TEST(cost.native / cost.interpreter < 1.5);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_op_without_a_vector_form) {

@@ -17,9 +17,9 @@ CustomOp<Real> op_of(std::size_t inputs, std::size_t outputs, const std::shared_
   rule.name = "checkpoint";
   rule.inputs = inputs;
   rule.outputs = outputs;
-  rule.values = [all](std::size_t samples, In x, Samples<Real> y) {
-    all->lend([&](Evaluator& f) { f.values(samples, x, y); });
-  };
+  rule.values = LentValues<Real>{all, [all](std::size_t samples, In x, Samples<Real> y) {
+                                   all->lend([&](Evaluator& f) { f.values(samples, x, y); });
+                                 }};
   rule.vjp = [all](std::size_t samples, In x, In, In weights, Samples<Real> gradients) {
     all->lend([&](Evaluator& f) { f.vjp(samples, x, weights, {}, gradients); });
   };
@@ -56,8 +56,10 @@ CustomOp<Real> make_checkpoint(const Program<Real>& segment) {
         ErrorCode::bad_argument,
         "checkpoint takes a program that has no parameters and no sums over samples, and is differentiated in all "
         "its inputs, in the order recorded");
-  return op_of<Real>(segment.inputs(), segment.outputs(),
-                     std::make_shared<Lending<Replay<Real>>>([segment] { return Replay<Real>(segment); }));
+  return op_of<Real>(
+      segment.inputs(), segment.outputs(),
+      std::make_shared<Lending<Replay<Real>>>([segment] { return Replay<Real>(segment); },
+                                              [segment](const Lender::Visit& visit) { each_lender(segment, visit); }));
 }
 
 template CustomOp<double> detail::checkpoint_op(std::span<const double>, MakeFunction<double>);

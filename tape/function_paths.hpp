@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tape/in_use.hpp"
+#include "tape/program.hpp"
 #include "tape/worker_pool.hpp"
 #include "wengert/function.hpp"
 
@@ -37,6 +38,13 @@ class FunctionPaths {
   std::size_t outputs() const { return outputs_; }
   FunctionStatistics statistics() const;
   void clear();
+  /// Calls use(rule) for those of the custom ops on its programs, and on its tape.
+  template <class Use>
+  void each_rule(const Use& use) const {
+    for (const auto& path : paths_)
+      for (const auto& rule : path->replay.program().data().source.rules) use(*rule);
+    for (const auto& call : tape_.view().calls) use(*call.rule);
+  }
 
   /// Sees to it that there is a path, so that the number of outputs is known.
   void prepare(std::size_t samples, Samples<const Real> inputs);

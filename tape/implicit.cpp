@@ -182,6 +182,8 @@ class RootSolver {
     if (tolerance_ == 0) tolerance_ = std::sqrt(static_cast<double>(std::numeric_limits<Real>::epsilon()));
   }
 
+  const Function<Real>& equations() const { return equations_; }
+
   /// `at`: guesses, then p.
   void values(std::size_t samples, In<Real> at, Samples<Real> roots) {
     take(samples, at, at);
@@ -373,6 +375,11 @@ class RootSolver {
   Lu<Real> lu_;
 };
 
+template <class Real>
+void each_lender(const RootSolver<Real>& solver, const Lender::Visit& visit) {
+  each_lender(solver.equations(), visit);
+}
+
 }  // namespace
 
 template <class Real>
@@ -392,9 +399,9 @@ CustomOp<Real> detail::root_op(std::size_t unknowns, std::size_t inputs, MakeFun
   rule.name = "root";
   rule.inputs = unknowns + inputs;
   rule.outputs = unknowns;
-  rule.values = [all](std::size_t samples, In<Real> x, Samples<Real> y) {
-    all->lend([&](Solver& solver) { solver.values(samples, x, y); });
-  };
+  rule.values = LentValues<Real>{all, [all](std::size_t samples, In<Real> x, Samples<Real> y) {
+                                   all->lend([&](Solver& solver) { solver.values(samples, x, y); });
+                                 }};
   rule.vjp = [all](std::size_t samples, In<Real> x, In<Real> y, In<Real> weights, Samples<Real> gradients) {
     all->lend([&](Solver& solver) { solver.vjp(samples, x, y, weights, gradients); });
   };

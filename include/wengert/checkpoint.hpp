@@ -82,7 +82,8 @@ std::vector<RangeReal<Operands>> values_of(const Operands& operands) {
 /// thread at a time but maybe another than this one. Values and tangents have the bits of the same code recorded here; the
 /// contributions to an input's adjoint are added up inside the segment first, and the last bits of gradients may differ for that.
 ///
-/// Code may come to its own op, as recursion does: what it recorded is then kept for as long as the outermost call runs.
+/// Code may come to its own op, as recursion does, or to one whose code comes to it: what it recorded is then kept for as long as
+/// the outermost call runs, and recorded again in the next one. Ops that come to each other are for one thread at a time.
 ///
 /// Each call makes an op; where one segment is applied often, make_checkpoint makes it once. Second derivatives, and
 /// programs of programs, work. Throws mixed_tapes, stale_id, and what the segment throws.

@@ -104,6 +104,9 @@ class WENGERT_API Function {
   void clear();
 
  private:
+  /// For the library itself.
+  friend const FunctionPaths<Real>& paths_of(const Function& f) { return *f.paths_; }
+
   using Record = std::function<void(std::span<const Var<Real>> inputs, std::vector<Var<Real>>& outputs)>;
 
   template <class Code>

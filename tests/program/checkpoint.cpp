@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
 #include "tests/says.hpp"
+#include "wengert/implicit.hpp"
 
 namespace wengert::test {
 namespace {
@@ -161,6 +163,90 @@ BOOST_AUTO_TEST_CASE(one_op_for_many_calls) {
   backward(x[0]);
   BOOST_TEST(calls == 1u);
   BOOST_TEST(tape.statistics().ops == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(one_op_for_many_calls_in_another) {
+  std::size_t inner_calls = 0, outer_calls = 0;
+  const double point[] = {1};
+  const CustomOp<double> inner = make_checkpoint<double>(point, [&](std::span<const Var<double>> x) {
+    ++inner_calls;
+    return x[0] * x[0];
+  });
+  const CustomOp<double> outer = make_checkpoint<double>(point, [&](std::span<const Var<double>> x) {
+    ++outer_calls;
+    return inner(x[0])[0] + 1.0;
+  });
+  for (const double at : {1, 2, 3}) BOOST_TEST(outer.values(std::array{at})[0] == at * at + 1);
+  BOOST_TEST(inner_calls == 1u);
+  BOOST_TEST(outer_calls == 1u);
+}
+
+/// Op k squares its number, but from k + 1 it goes to the op after it. What one makes is looked at by `each`; nothing of it stays.
+template <class Make, class Each>
+void ring(std::size_t ops, const Make& make, const Each& each) {
+  auto held = std::make_shared<int>();
+  const std::weak_ptr<int> watched = held;
+  {
+    std::vector<CustomOp<double>> all;
+    for (std::size_t k = 0; k < ops; ++k)
+      all.push_back(make([&all, held, k](const Var<double>& x) {
+        return x == static_cast<double>(k + 1) ? all[(k + 1) % all.size()](x)[0] : x * x;
+      }));
+    held.reset();
+    for (int again = 0; again < 2; ++again)
+      for (std::size_t k = 0; k < ops; ++k)
+        for (const double at : {0.5, static_cast<double>(k + 1)}) each(all[k], at);
+    BOOST_TEST(!watched.expired());
+  }
+  BOOST_TEST(watched.expired());
+}
+
+BOOST_AUTO_TEST_CASE(ops_that_come_to_each_other) {
+  const double zero[] = {0};
+  const auto squares = [](const CustomOp<double>& op, double at) {
+    NaiveTape<double> tape;
+    const Var<double> x = input(tape, at), y = op(x)[0];
+    backward(y);
+    BOOST_TEST(value(y) == at * at);
+    BOOST_TEST(grad(x) == 2 * at);
+  };
+  const auto checkpoint_of = [&](auto code) {
+    return make_checkpoint<double>(zero, [code](std::span<const Var<double>> x) { return code(x[0]); });
+  };
+  for (const std::size_t ops : {2, 3, 5}) ring(ops, checkpoint_of, squares);
+  // By way of a program, which is there before the op that it is on comes to it.
+  const auto program_of = [&](auto code) {
+    NaiveTape<double> tape;
+    const Var<double> x = input(tape, 0.0);
+    return make_checkpoint(compile(tape, checkpoint_of(code)(x)[0].id()));
+  };
+  for (const std::size_t ops : {2, 3}) ring(ops, program_of, squares);
+  // Of y = code(x) for y.
+  const auto root_of = [&](auto code) {
+    return make_root<double>(1, 1, [code](std::span<const Var<double>> x) { return x[0] - code(x[1]); });
+  };
+  const auto to_root = [&](auto code) {
+    return checkpoint_of([op = root_of(code)](const Var<double>& x) { return op(Var<double>(0), x)[0]; });
+  };
+  for (const std::size_t ops : {2, 3}) ring(ops, to_root, squares);
+}
+
+BOOST_AUTO_TEST_CASE(recursion) {
+  for (const std::size_t ops : {1u, 2u, 3u}) {  // by turns
+    auto held = std::make_shared<int>();
+    const std::weak_ptr<int> watched = held;
+    {
+      std::vector<CustomOp<double>> all;
+      const double zero[] = {0};
+      for (std::size_t k = 0; k < ops; ++k)
+        all.push_back(make_checkpoint<double>(zero, [&all, held, k](std::span<const Var<double>> x) {
+          return x[0] > 0 ? x[0] * all[(k + 1) % all.size()](x[0] - 1.0)[0] : Var<double>(x[0] + 1.0);
+        }));
+      held.reset();
+      for (const CustomOp<double>& op : all) BOOST_TEST(op.values(std::array{5.0})[0] == 120);
+    }
+    BOOST_TEST(watched.expired());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_a_program) {

@@ -1,5 +1,6 @@
 // The values of a phase as instructions.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "kernels/checks.hpp"
@@ -53,6 +54,10 @@ class ForwardLowering {
   struct Check {
     std::size_t after;  // the op that it needs
     std::uint32_t guard;
+    Op op;  // lt, le or eq
+    bool outcome;
+    ValueId a, b;
+    auto asked() const { return std::tuple(op, outcome, a, b); }
   };
 
   bool computed(const OpRecord& record) const {
@@ -142,36 +147,44 @@ class ForwardLowering {
       const bool constant = s_.is(condition, Simplified::constant);
       if (constant && (tape_.values[condition] != 0) == guard.outcome) continue;  // it will
       const Phase of_constants = s_.has_uniform ? Phase::prologue : Phase::body;
-      if ((constant ? of_constants : s_.phase(condition)) == phase_) checks_.push_back({op_of(condition), k});
+      if ((constant ? of_constants : s_.phase(condition)) == phase_) checks_.push_back(check_of(k, condition));
     }
-    std::stable_sort(checks_.begin(), checks_.end(), [](const Check& a, const Check& b) { return a.after < b.after; });
+    // Of those that ask the same the first does: where another fails, so does it.
+    const auto less = [](const Check& x, const Check& y) {
+      return std::tuple_cat(x.asked(), std::tuple(x.guard)) < std::tuple_cat(y.asked(), std::tuple(y.guard));
+    };
+    std::sort(checks_.begin(), checks_.end(), less);
+    checks_.erase(std::unique(checks_.begin(), checks_.end(),
+                              [](const Check& x, const Check& y) { return x.asked() == y.asked(); }),
+                  checks_.end());
+    std::sort(checks_.begin(), checks_.end(),
+              [](const Check& x, const Check& y) { return std::pair(x.after, x.guard) < std::pair(y.after, y.guard); });
+  }
+
+  Check check_of(std::uint32_t number, Id condition) const {
+    Check check{op_of(condition), number, Op::ne, guards_.all[number].outcome, condition, places_.zero};
+    if (s_.is(condition, Simplified::asked)) {
+      const OpRecord& record = tape_.ops[check.after];
+      check.op = record.op, check.a = s_.same[record.a], check.b = s_.same[record.b];
+    }
+    if (check.op == Op::gt || check.op == Op::ge) {
+      check.op = check.op == Op::gt ? Op::lt : Op::le;
+      std::swap(check.a, check.b);
+    } else if (check.op == Op::ne) {
+      check.op = Op::eq;
+      check.outcome = !check.outcome;
+    }
+    return check;
   }
 
   void emit(const Check& of) {
-    const Guard& guard = guards_.all[of.guard];
-    const Id condition = s_.same[guard.condition];
-    const bool asked = s_.is(condition, Simplified::asked);
-    Op op = Op::ne;
-    ValueId a = condition, b = places_.zero;
-    if (asked) {
-      const OpRecord& record = tape_.ops[of.after];
-      op = record.op, a = s_.same[record.a], b = s_.same[record.b];
-    }
-    bool outcome = guard.outcome;
-    if (op == Op::gt || op == Op::ge) {
-      op = op == Op::gt ? Op::lt : Op::le;
-      std::swap(a, b);
-    } else if (op == Op::ne) {
-      op = Op::eq;
-      outcome = !outcome;
-    }
     const auto constant = [&](ValueId value) { return value == places_.zero || s_.is(value, Simplified::constant); };
-    const kernels::Same same = constant(a)   ? kernels::Same::first
-                               : constant(b) ? kernels::Same::second
-                                             : kernels::Same::neither;
+    const kernels::Same same = constant(of.a)   ? kernels::Same::first
+                               : constant(of.b) ? kernels::Same::second
+                                                : kernels::Same::neither;
     special(of.guard);
-    begin(static_cast<std::uint16_t>(first_check + kernels::number_of({op, same, outcome})));
-    out_.words.insert(out_.words.end(), {places_.failed, a, b});
+    begin(static_cast<std::uint16_t>(first_check + kernels::number_of({of.op, same, of.outcome})));
+    out_.words.insert(out_.words.end(), {places_.failed, of.a, of.b});
     end(0);
   }
 

@@ -279,6 +279,34 @@ BOOST_AUTO_TEST_CASE(the_first_that_fails_is_named) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_is_asked_again_is_checked_once) {
+  NaiveTape<double> tape;
+  const V x = input(tape, 1), y = input(tape, 2);
+  BOOST_TEST_REQUIRE(x < 5);
+  for (int again = 0; again < 3; ++again) {
+    BOOST_TEST_REQUIRE(x < y);
+    BOOST_TEST_REQUIRE(y > x);
+    BOOST_TEST_REQUIRE(!(x >= y));  // this isn't the same of NaN
+  }
+  BOOST_TEST_REQUIRE(x < 5);
+  const Program<double> program = compile(tape, V(x + y).id());
+  BOOST_TEST(program.statistics().guards == 11u);
+  BOOST_TEST(program.statistics().forward_instructions == 1u + 3u);
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double at[] = {1, 2, 3, 2, 6, 7, 1, nan};
+  double values[4];
+  for (const char* const engine : {"interpreter", "native"}) {
+    Replay<double> replay(program, {.report_departures = true, .engine = engine});
+    replay.values(4, rows(at, 2), rows(values, 1));
+    BOOST_TEST_REQUIRE(replay.departures().size() == 3u);
+    const std::size_t guards[] = {1, 0, 1};
+    for (std::size_t k = 0; k < 3; ++k) {
+      BOOST_TEST(replay.departures()[k].sample == k + 1);
+      BOOST_TEST(replay.departures()[k].guard == guards[k]);
+    }
+  }
+}
+
 // Each comparison, of variables and of a constant on either side, wanted by the guard alone or by the value too, at what is special.
 BOOST_AUTO_TEST_CASE(every_comparison) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();

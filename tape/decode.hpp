@@ -34,6 +34,7 @@ struct Instruction {
   bool is_check = false, outcome = false;
   std::uint16_t number = 0;  ///< of the kind, as runs have it
   std::uint32_t item = 0;    ///< which one it is of the code's: several where products are taken apart
+  bool uniform = false;      ///< a dot, and each of its terms has a factor that is the same in all lanes
 };
 
 /// Hands over one of the catalogue. How many words it has.
@@ -77,6 +78,7 @@ void each_instruction(const Code& code, Use use_one) {
     const auto use = [&](Instruction instruction, std::uint16_t number) {
       instruction.number = number;
       instruction.item = item;
+      instruction.uniform = run.kind == uniform_dots;
       use_one(instruction);
     };
     if (is_call(run.kind)) {

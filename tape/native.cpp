@@ -1,7 +1,9 @@
 #include "tape/native.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "codegen/perf_map.hpp"
@@ -16,6 +18,17 @@ const codegen::Target* native_target(Isa isa) {
     case Isa::avx512: return &codegen::avx512;
     default: return nullptr;
   }
+}
+
+/// By operations, once per vector.
+static std::size_t reads_of_inputs(const codegen::Graph& graph) {
+  const auto& nodes = graph.nodes();
+  std::size_t reads = 0;
+  for (const codegen::Node& node : nodes) {
+    const codegen::Value operands[] = {node.a, node.b, node.c};
+    for (int k = 0; k < codegen::operand_count(node.what); ++k) reads += nodes[operands[k]].what == codegen::Do::input;
+  }
+  return reads;
 }
 
 template <class Real>
@@ -46,6 +59,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
                                                         : "an op of the program has no vector form";
     return;
   }
+  reads_again_ = reads_of_inputs(graph) > 8 * shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
   codegen::rematerialize(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   const std::size_t pool = std::max(assembly.pool.size(),
@@ -81,6 +95,21 @@ void Misses::missed() {
   to_skip_ = penalty_ = std::min<std::size_t>(2 * penalty_ + 1, 63);
 }
 
+/// Whether columns lie so far apart that they come to the same few sets of a cache of 64 sets of 8 lines: code that reads them again and
+/// again would find them nowhere.
+template <class Real>
+static bool share_sets(const Samples<const Real>& table, std::size_t columns) {
+  const std::size_t lines = static_cast<std::size_t>(std::abs(table.item)) * sizeof(Real) / 64;
+  return lines != 0 && columns > 4 * 64 / std::gcd(std::size_t(64), lines);
+}
+
+/// Numbers from one column of staging memory to the next: a line of the cache more than it holds, since columns a power of two apart
+/// would all come to the same few sets of the caches.
+template <class Real>
+static std::size_t column(std::size_t width) {
+  return width + 64 / sizeof(Real);
+}
+
 template <class Real>
 void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to) {
   for (const plan::Import& import : (gradient ? data.gradient : data.values).imports)
@@ -108,7 +137,8 @@ std::size_t NativeRunner<Real>::bytes() const {
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes_with(std::size_t workers, std::size_t most) const {
-  const std::size_t each = at_.count * round_up(most) * sizeof(Real) + code_.spill_bytes() + codegen::spill_bias;
+  const std::size_t each =
+      at_.count * column<Real>(round_up(most)) * sizeof(Real) + code_.spill_bytes() + codegen::spill_bias;
   std::size_t sum = code_.code_bytes();
   for (std::size_t w = 0; w < std::max(workers, workers_.size()); ++w) {
     const std::size_t has = w < workers_.size() ? workers_[w].staging.bytes() + workers_[w].spills.bytes() : 0;
@@ -152,19 +182,20 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
   const auto disjoint = [&](const NamedTable<Real>& to) {
     return ends_apart(batch.samples, to, inputs) && ends_apart(batch.samples, to, weights);
   };
+  inputs_in_place_ = !code_.reads_again() || !share_sets(batch.inputs, layout_.inputs.size());
   in_place_ = column(batch.inputs) && column(batch.weights) && column(batch.values) && column(batch.gradients) &&
               disjoint(values) && disjoint(gradients);
 }
 
 template <class Real>
 LaneSlot<Real> NativeRunner<Real>::slot(Worker& worker, std::size_t pointer) const {
-  return {worker.staging.data() + pointer * worker.width, worker.width, worker.width, worker.width};
+  return {worker.staging.data() + pointer * column<Real>(worker.width), worker.width, worker.width, worker.width};
 }
 
 template <class Real>
 void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
   if (worker.width >= width) return;
-  worker.staging.reserve(at_.count * width);
+  worker.staging.reserve(at_.count * column<Real>(width));
   worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
   worker.pointers.resize(at_.count);
   worker.width = width;
@@ -180,7 +211,7 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
   for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = slot(worker, k).data;
 
   const auto take = [&](Samples<const Real> from, std::size_t item, std::size_t pointer) {
-    if (in_place) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
+    if (in_place && inputs_in_place_) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
     else load_item(from, lanes, item, slot(worker, pointer));
   };
   for (std::size_t i = 0; i < layout_.inputs.size(); ++i)
@@ -217,7 +248,7 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
 
 template <class Real>
 const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) const {
-  return workers_[worker].staging.data() + (at_.sums + q) * workers_[worker].width;
+  return workers_[worker].staging.data() + (at_.sums + q) * column<Real>(workers_[worker].width);
 }
 
 template class NativeCode<double>;

@@ -34,6 +34,8 @@ class NativeCode {
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
   std::size_t lanes() const { return lanes_; }             ///< samples that it computes at a time
   std::size_t spill_bytes() const { return spill_bytes_; }
+  /// Whether it reads many of the inputs several times.
+  bool reads_again() const { return reads_again_; }
   std::size_t code_bytes() const { return memory_.bytes() + pool_.bytes(); }
 
   /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
@@ -51,6 +53,7 @@ class NativeCode {
   codegen::ExecutableMemory memory_;
   AlignedArray<std::uint8_t> pool_;
   std::size_t lanes_ = 0, spill_bytes_ = 0;
+  bool reads_again_ = false;
   std::string why_not_;
 };
 
@@ -116,7 +119,7 @@ class NativeRunner {
 
  private:
   struct Worker {
-    AlignedArray<Real> staging;  // [pointer][width]
+    AlignedArray<Real> staging;  // [pointer][width and a line more]
     AlignedArray<std::uint8_t> spills;
     std::vector<Real*> pointers;
     std::size_t width = 0;
@@ -140,7 +143,8 @@ class NativeRunner {
   std::vector<Worker> workers_;
   NativeBatch<Real> batch_;
   std::vector<Real> uniforms_;
-  bool in_place_ = false;  // reads and writes the caller's memory
+  bool in_place_ = false;  // reads and writes the caller's memory, but for inputs where not
+  bool inputs_in_place_ = false;
 };
 
 extern template class NativeCode<double>;

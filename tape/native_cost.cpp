@@ -17,13 +17,16 @@ namespace {
 struct Rates {
   // A sample's share (f64). What the interpreter loads, stores and dispatches goes on beside the operations of an instruction.
   double instruction, operation, native_operation;
-  double wait;  // until the result of an operation is there
+  double wait;             // until the result of an operation is there
+  double uniform_product;  // by the interpreter, its share of a sum included
+  // Machine code's part of a sum over samples, which it leaves in memory, and a uniform factor of a dot, which it gets from there.
+  double native_sum, native_uniform;
   // In operations: the longest code, the longest for two vectors side by side, and the longest of that kind that the caches
   // have at once. Code for AVX2 runs twice as often.
   std::size_t most, most_of_two_vectors, in_caches;
 };
-constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6, 1'600'000, 200'000, 200'000},
-    rates_avx2{0.2, 0.043, 0.034, 1.4, 800'000, 75'000, 40'000};
+constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6, 0.17, 0.165, 0.03, 1'600'000, 200'000, 200'000},
+    rates_avx2{0.2, 0.043, 0.034, 1.4, 0.22, 0.35, 0.05, 800'000, 75'000, 40'000};
 constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
@@ -137,6 +140,7 @@ struct Work {
   double operations = 0, dividing = 0, divisions = 0, wait = 0;
   double with_calls = 0, with_calls_alone = 0;  ///< operations
   double beside_dividing = 0;                   ///< by the interpreter, ns: a sample's share
+  double left_to_memory = 0;                    ///< by machine code, ns: a sample's share (f64)
   std::size_t instructions = 0;
 };
 
@@ -159,9 +163,13 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.with_calls_alone += left(least_called_alone);
     work.dividing += times * cost.dividing;
     work.divisions += times * cost.divisions;
-    const double instruction = std::max(rates.instruction, rates.operation * (operations + additions));
-    if (i.number != uniform_products)  // of that the products count, and their sums come along
-      work.beside_dividing += std::max(0.0, sizeof(Real) / 8.0 * instruction - times * cost.dividing);
+    const double instruction = i.number == uniform_products  // a sum that comes along with the product before
+                                   ? rates.uniform_product - rates.instruction
+                                   : std::max(rates.instruction, rates.operation * (operations + additions));
+    const double beside = sizeof(Real) / 8.0 * instruction - times * cost.dividing;
+    work.beside_dividing += i.number == uniform_products ? beside : std::max(0.0, beside);
+    if (i.kind.op == Op::sum_samples) work.left_to_memory += rates.native_sum;
+    if (i.uniform) work.left_to_memory += times / 2 * rates.native_uniform;
     ++work.instructions;
     double last = 0;
     for (const Slot slot : i.kind.adjoint ? i.adjoints() : i.reads) last = std::max(last, double(ready[slot]));
@@ -213,7 +221,8 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
   cost.interpreter = std::hypot(work.dividing, work.beside_dividing);  // in part one hides the other
-  cost.native = share * (native_instruction * instructions + rates.native_operation * work.operations) *
+  cost.native = share *
+                (native_instruction * instructions + rates.native_operation * work.operations + work.left_to_memory) *
                 (cost.batches.operations <= rates.in_caches ? 1 : from_memory);
   // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
   // that takes about as long as all the operations do, or as all divisions, none quite hides the others.

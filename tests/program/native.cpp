@@ -462,6 +462,44 @@ BOOST_AUTO_TEST_CASE(values_that_are_computed_again) {
   }
 }
 
+/// 30 inputs that 40 dots read, in columns a power of two apart, which caches take badly and code copies; and a bit more.
+BOOST_AUTO_TEST_CASE(columns_that_share_sets_of_the_caches) {
+  NaiveTape<double> tape;
+  constexpr std::size_t inputs = 30, dots = 40;
+  Random random(11);
+  std::vector<Id> weights, x, y;
+  for (std::size_t k = 0; k < inputs * dots; ++k) weights.push_back(tape.parameter(random.in(-1, 1)));
+  for (std::size_t k = 0; k < inputs; ++k) x.push_back(tape.input());
+  for (std::size_t k = 0; k < dots; ++k) {
+    std::vector<Id> operands(weights.begin() + static_cast<std::ptrdiff_t>(k * inputs),
+                             weights.begin() + static_cast<std::ptrdiff_t>((k + 1) * inputs));
+    operands.insert(operands.end(), x.begin(), x.end());
+    y.push_back(tape.tanh(tape.dot(operands)));
+  }
+  const Program<double> program = compile(tape, tape.sqnorm(y));
+  for (const std::size_t stride : {std::size_t(512), std::size_t(520)}) {
+    std::vector<double> points(inputs * stride);
+    for (double& number : points) number = random.in(-1, 1);
+    const auto run = [&](const ReplayOptions& options) {
+      constexpr std::size_t samples = 509;
+      Replay<double> replay(program, options);
+      std::vector<double> all(samples * (1 + inputs));
+      replay.gradient(samples, columns(std::as_const(points).data(), stride), columns(all.data(), samples),
+                      columns(all.data() + samples, samples));
+      all.insert(all.end(), replay.parameter_gradients().begin(), replay.parameter_gradients().end());
+      return all;
+    };
+    const std::vector<double> wanted = run({});
+    for (const Isa isa : native_isas()) {
+      const std::vector<double> ours = run({.isa = std::string(name(isa)), .engine = "native"});
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        BOOST_TEST_REQUIRE(same_bits(ours[k], wanted[k]), stride << ", " << name(isa) << ", number " << k);
+      // It leaves a share of each parameter's gradient in memory; the interpreter sums them in registers.
+      BOOST_TEST(plan::native_cost(program.data(), true, isa).worth_from == plan::NativeCost::never);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_for_profilers) {
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   const auto line_of = [&](const char* wish) {

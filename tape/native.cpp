@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "codegen/delay.hpp"
 #include "codegen/perf_map.hpp"
 #include "codegen/rematerialize.hpp"
 #include "tape/native_cost.hpp"
@@ -61,6 +62,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
   }
   reads_again_ = reads_of_inputs(graph) > 8 * shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
   codegen::rematerialize(graph);
+  codegen::delay(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),

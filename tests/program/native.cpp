@@ -17,6 +17,7 @@
 #include <iterator>
 #include <string>
 
+#include "codegen/delay.hpp"
 #include "codegen/rematerialize.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/native_point.hpp"
@@ -496,6 +497,54 @@ BOOST_AUTO_TEST_CASE(columns_that_share_sets_of_the_caches) {
         BOOST_TEST_REQUIRE(same_bits(ours[k], wanted[k]), stride << ", " << name(isa) << ", number " << k);
       // It leaves a share of each parameter's gradient in memory; the interpreter sums them in registers.
       BOOST_TEST(plan::native_cost(program.data(), true, isa).worth_from == plan::NativeCost::never);
+    }
+  }
+}
+
+/// A sum of many terms, whose additions wait for each other and nothing but the value for them: code of one sample spreads them.
+BOOST_AUTO_TEST_CASE(sums_beside_the_backward_sweep) {
+  for (std::uint64_t seed = 1; seed <= soak(6); ++seed) {
+    Random random(seed);
+    NaiveTape<double> tape;
+    std::vector<Id> inputs, all;
+    for (int i = 0; i < 30; ++i) inputs.push_back(tape.input(1.0));
+    all = inputs;
+    for (int k = 0; k < 700; ++k) {
+      const auto any = [&] { return all[all.size() - 1 - random.below(30)]; };
+      all.push_back(random.chance(0.5)   ? tape.mul(any(), any())
+                    : random.chance(0.5) ? tape.sub(any(), any())
+                                         : tape.neg(any()));
+    }
+    // Of the second output the derivatives wait for the sum.
+    const std::vector<Id> outputs = {tape.record(Op::sum, all), tape.exp(tape.record(Op::sum, all))};
+    for (const std::size_t count : {1u, 2u}) {
+      const Program<double> program = compile(tape, std::span<const Id>(outputs).last(count));
+      const std::size_t samples = 3;
+      std::vector<double> x(samples * inputs.size()), weights(samples * count);
+      for (double& number : x) number = random.in(-1, 1);
+      for (double& number : weights) number = random.in(-1, 1);
+      for (const Isa isa : native_isas())
+        BOOST_TEST(run_blocks(program, isa, true, samples, x, weights, "sum " + std::to_string(seed)) == samples);
+    }
+    const Program<double> sum = compile(tape, outputs[0]);
+    codegen::Graph graph = plan::lower_to_graph(sum.data(), {true, {&codegen::avx512, true, 1}});
+    const auto goes_out = [&] {  // the value
+      std::size_t at = 0;
+      for (std::size_t v = 0; v < graph.nodes().size(); ++v)
+        if (const codegen::Node& node = graph.nodes()[v];
+            node.what == codegen::Do::output && node.c == static_cast<std::uint32_t>(codegen::Table::values))
+          at = v;
+      return at;
+    };
+    const std::size_t nodes = graph.nodes().size(), before = goes_out();
+    codegen::delay(graph);
+    BOOST_TEST(graph.nodes().size() == nodes);
+    BOOST_TEST(before < nodes * 6 / 10);
+    BOOST_TEST(goes_out() > nodes * 9 / 10);
+    for (std::size_t v = 0; v < nodes; ++v) {
+      const codegen::Node& node = graph.nodes()[v];
+      const codegen::Value operands[] = {node.a, node.b, node.c};
+      for (int k = 0; k < codegen::operand_count(node.what); ++k) BOOST_TEST_REQUIRE(operands[k] < v);
     }
   }
 }

@@ -60,7 +60,9 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
                                                         : "an op of the program has no vector form";
     return;
   }
-  reads_again_ = reads_of_inputs(graph) > 8 * shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
+  // A few stay in registers from one read to the next.
+  const std::size_t inputs = shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
+  reads_again_ = inputs > shape.target->registers / 2u && reads_of_inputs(graph) > 8 * inputs;
   codegen::rematerialize(graph);
   codegen::delay(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);

@@ -38,10 +38,11 @@ std::size_t native_lanes(std::size_t slots, std::size_t real_bytes) {
 #elif defined(__SANITIZE_THREAD__)
 #define WENGERT_THREADS_ALWAYS
 #endif
+/// That work for which threads that sleep are woken: in one pass, or in those since they were last called.
 #ifdef WENGERT_THREADS_ALWAYS
-constexpr double worth_threads = 0;
+constexpr double worth_threads = 0, worth_waking = 0;
 #else
-constexpr double worth_threads = 20'000;
+constexpr double worth_threads = 20'000, worth_waking = 150'000;
 #endif
 
 /// What an instruction takes, in ns a vector, on an AMD EPYC (Zen 4): good to a factor of two or so.
@@ -113,6 +114,14 @@ typename Machine<Real>::Cut Machine<Real>::cut(const Pass<Real>& pass) const {
   if (cut.pieces == 1 || (!parallel_for_ && ns_of(pass) < worth_threads)) cut.workers = 1;
   else cut.workers = parallel_for_ ? workers_.size() : std::min(workers_.size(), cut.pieces);
   return cut;
+}
+
+template <class Real>
+bool Machine<Real>::calls_threads(const Pass<Real>& pass) {
+  alone_ns_ = pool_->awake() ? worth_waking : alone_ns_ + ns_of(pass);
+  if (alone_ns_ < worth_waking) return false;
+  alone_ns_ = 0;
+  return true;
 }
 
 /// About how long a pass takes on one thread. Where custom ops have a part in it nobody knows: without end.

@@ -75,8 +75,12 @@ void WorkerPool::work(std::stop_token stop, unsigned worker) {
   for (std::uint64_t seen = 0;;) {
     const auto called = [&] { return generation_.load(std::memory_order_acquire) != seen; };
     if (!spin([&] { return called() || stop.stop_requested(); })) {
-      std::unique_lock lock(mutex_);
-      started_.wait(lock, stop, called);
+      asleep_.fetch_add(1, std::memory_order_relaxed);
+      {
+        std::unique_lock lock(mutex_);
+        started_.wait(lock, stop, called);
+      }
+      asleep_.fetch_sub(1, std::memory_order_relaxed);
     }
     if (!called()) return;  // asked to stop
     seen = generation_.load(std::memory_order_acquire);

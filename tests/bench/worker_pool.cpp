@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(each_index_once_in_chunks_that_stay) {
         BOOST_TEST(owner == first);
       }
       for (std::size_t k = 1; k < count; ++k) BOOST_REQUIRE_LE(owner[k - 1], owner[k]);
-      if (count > 0) BOOST_TEST(owner.back() == std::min<std::size_t>(threads, count) - 1);  // the first workers have some each
+      if (count > 0)
+        BOOST_TEST(owner.back() == std::min<std::size_t>(threads, count) - 1);  // the first workers have some each
     }
   }
 }
@@ -79,6 +80,22 @@ BOOST_AUTO_TEST_CASE(works_after_sleeping) {
     pool.run(300, [&](unsigned, std::size_t begin, std::size_t end) { sum += end - begin; });
     BOOST_TEST(sum == 300u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(falls_asleep_and_wakes) {
+  WorkerPool pool(3);
+  const auto sleeps_soon = [&] {
+    for (int k = 0; k < 10000 && pool.awake(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return !pool.awake();
+  };
+  BOOST_TEST(sleeps_soon());
+  std::atomic<int> there{0};
+  pool.run(3, [&](unsigned, std::size_t, std::size_t) {  // each of three threads has one
+    ++there;
+    while (there < 3) std::this_thread::yield();
+  });
+  BOOST_TEST(there == 3);
+  BOOST_TEST(sleeps_soon());
 }
 
 BOOST_AUTO_TEST_CASE(many_jobs_in_a_row) {

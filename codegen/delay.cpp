@@ -31,7 +31,8 @@ class Delay {
       if (is_late_[v]) continue;
       add(v);
       // So many of the late ones as their share is, unless what they need isn't there yet.
-      for (++early_done; late < n && late_done * early < early_done * late_ && ready(late); late = next_late(late + 1)) {
+      for (++early_done; late < n && late_done * early < early_done * late_ && ready(late);
+           late = next_late(late + 1)) {
         add(late);
         ++late_done;
       }
@@ -104,9 +105,12 @@ class Delay {
 
 }  // namespace
 
-void delay(Graph& graph) {
-  if (!graph.shape().point || !graph.subroutines().empty()) return;
-  if (LargeVector<Node> nodes = Delay(graph).run(); !nodes.empty()) graph.replace(std::move(nodes));
+bool delay(Graph& graph) {
+  if (!graph.shape().point || !graph.subroutines().empty()) return false;
+  LargeVector<Node> nodes = Delay(graph).run();
+  if (nodes.empty()) return false;
+  graph.replace(std::move(nodes));
+  return true;
 }
 
 }  // namespace wengert::codegen

@@ -9,6 +9,7 @@
 #include "codegen/delay.hpp"
 #include "codegen/perf_map.hpp"
 #include "codegen/rematerialize.hpp"
+#include "codegen/schedule.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/tables.hpp"
 
@@ -64,7 +65,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
   const std::size_t inputs = shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
   reads_again_ = inputs > shape.target->registers / 2u && reads_of_inputs(graph) > 8 * inputs;
   codegen::rematerialize(graph);
-  codegen::delay(graph);
+  if (!codegen::delay(graph)) codegen::schedule(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),

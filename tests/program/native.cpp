@@ -19,6 +19,7 @@
 
 #include "codegen/delay.hpp"
 #include "codegen/rematerialize.hpp"
+#include "codegen/schedule.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/native_point.hpp"
 #include "tests/every_op.hpp"
@@ -547,6 +548,46 @@ BOOST_AUTO_TEST_CASE(sums_beside_the_backward_sweep) {
       for (int k = 0; k < codegen::operand_count(node.what); ++k) BOOST_TEST_REQUIRE(operands[k] < v);
     }
   }
+}
+
+/// Code of one sample begins with what takes longest, whatever was recorded before it.
+BOOST_AUTO_TEST_CASE(order_of_one_evaluation) {
+  NaiveTape<double> tape;
+  std::vector<Id> inputs, terms;
+  for (int k = 0; k < 20; ++k) inputs.push_back(tape.input(1.0));
+  for (int k = 0; k < 20; ++k) terms.push_back(tape.mul(inputs[static_cast<std::size_t>(k)], inputs[0]));
+  Id root = inputs[0];
+  for (int k = 0; k < 10; ++k) root = tape.sqrt(root);
+  terms.push_back(root);
+  const Program<double> program = compile(tape, tape.record(Op::sum, terms));
+  codegen::Graph graph = plan::lower_to_graph(program.data(), {false, {&codegen::avx512, true, 1}}),
+                 batch = plan::lower_to_graph(program.data(), {false, {&codegen::avx512, false, 1}});
+  const auto first_root = [&] {
+    std::size_t v = 0;
+    while (graph.nodes()[v].what != codegen::Do::sqrt) ++v;
+    return v;
+  };
+  const std::size_t nodes = graph.nodes().size(), before = first_root();
+  codegen::schedule(graph);
+  BOOST_TEST(graph.nodes().size() == nodes);
+  BOOST_TEST(before > 30u);
+  BOOST_TEST(first_root() < 3u);
+  std::size_t roots = 0;
+  for (std::size_t v = 0; v < nodes; ++v) {
+    const codegen::Node& node = graph.nodes()[v];
+    roots += node.what == codegen::Do::sqrt;
+    const codegen::Value operands[] = {node.a, node.b, node.c};
+    for (int k = 0; k < codegen::operand_count(node.what); ++k) BOOST_TEST_REQUIRE(operands[k] < v);
+  }
+  BOOST_TEST(roots == 10u);
+  const codegen::Node last = batch.nodes()[batch.nodes().size() - 1];
+  codegen::schedule(batch);  // of batches it stays
+  BOOST_TEST((batch.nodes()[batch.nodes().size() - 1].what == last.what));
+  const std::size_t samples = 5;
+  std::vector<double> x(samples * inputs.size()), weights(samples, 1.0);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = 0.1 * static_cast<double>(k + 1);
+  for (const Isa isa : native_isas())
+    BOOST_TEST(run_blocks(program, isa, true, samples, x, weights, "order") == samples);
 }
 
 BOOST_AUTO_TEST_CASE(names_for_profilers) {

@@ -98,7 +98,7 @@ class NativeLowering {
     std::uint32_t first_write, first_read;  // versions, among words_
   };
 
-  /// In the order of the tape, which keeps few values in use at a time.
+  /// In the order of the tape, which keeps few values in use at a time; but checks of guards wait.
   void run_code(const Code& code, std::vector<Result> results) {
     words_.clear();
     const Version before = static_cast<Version>(values_.size());
@@ -126,6 +126,7 @@ class NativeLowering {
     first_step.push_back(static_cast<std::uint32_t>(steps.size()));
     std::vector<std::uint32_t> order(code.instructions);
     for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
+    let_checks_wait(steps, first_step, order);
     for (Result& result : results) result.slot_or_version = now_[result.slot_or_version];
     results.insert(results.end(), sums.begin(), sums.end());
     // Results go out as soon as they are there: first of each version's, and the next of the same.
@@ -147,6 +148,42 @@ class NativeLowering {
         for (std::size_t w = 0; w < steps[s].instruction.writes.size(); ++w) put_all(words_[steps[s].first_write + w]);
         graph_.repeat_for_second_vector();
       }
+  }
+
+  /// Until one of what they compare is read for the last time: it is in a register then, and there without being waited for.
+  void let_checks_wait(const std::vector<Step>& steps, const std::vector<std::uint32_t>& first_step,
+                       std::vector<std::uint32_t>& order) const {
+    const auto is_check = [&](std::uint32_t k) { return steps[first_step[k]].instruction.is_check; };
+    if (std::none_of(order.begin(), order.end(), is_check)) return;
+    const auto reads = [&](const Step& step) {
+      return std::span<const Version>(words_).subspan(step.first_read, step.instruction.reads.size());
+    };
+    const auto at_hand = [&](Version version) {
+      const Value value = values_[version];
+      return value != codegen::no_value && graph_.nodes()[value].what < codegen::Do::input;
+    };
+    std::vector<std::uint32_t> last_read(values_.size(), 0);
+    for (std::uint32_t at = 0; at < order.size(); ++at)
+      for (std::uint32_t s = first_step[order[at]]; s < first_step[order[at] + 1] && !is_check(order[at]); ++s)
+        for (const Version version : reads(steps[s])) last_read[version] = at;
+    struct Place {
+      std::uint32_t after, instruction;
+    };
+    std::vector<Place> places;
+    places.reserve(order.size());
+    for (std::uint32_t at = 0; at < order.size(); ++at) {
+      places.push_back({at, order[at]});
+      if (!is_check(order[at])) continue;
+      std::uint32_t least = static_cast<std::uint32_t>(order.size());
+      for (const Version version : reads(steps[first_step[order[at]]]))
+        if (!at_hand(version)) least = std::min(least, last_read[version]);
+      if (least < order.size()) places.back().after = std::max(at, least);
+    }
+    // Of those in one place the instruction itself comes first.
+    std::stable_sort(places.begin(), places.end(), [&](const Place& a, const Place& b) {
+      return a.after != b.after ? a.after < b.after : !is_check(a.instruction) && is_check(b.instruction);
+    });
+    std::transform(places.begin(), places.end(), order.begin(), [](const Place& place) { return place.instruction; });
   }
 
   void record(const Step& step) {
@@ -212,7 +249,7 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   // Of a node: itself; its second one, its use of each operand, its state, its code. What grows is held twice meanwhile, once in
   // its old size.
   constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
-  constexpr std::size_t step = sizeof(Instruction) + 32, word = 3 * (sizeof(Version) + sizeof(Value)) + 2 * 4;
+  constexpr std::size_t step = sizeof(Instruction) + 48, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
   constexpr std::size_t long_vectors = 8;                // that end with part of a huge page
   const std::size_t ends = codegen::worth_huge_pages(node * nodes) ? long_vectors * codegen::huge_page : 0;

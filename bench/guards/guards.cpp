@@ -121,7 +121,7 @@ struct Case {
 
 template <class Real>
 std::array<Case<Real>, 2> cases() {
-  return {{{"black-scholes", black_scholes<Real>, {{{50, 150}, {50, 150}, {0, 0.05}, {0.1, 0.5}, {0.1, 2}}}},
+  return {{{"black-scholes", black_scholes<Real>, {{{80, 120}, {80, 120}, {0, 0.05}, {0.2, 0.5}, {0.5, 2}}}},
            {"rosenbrock", rosenbrock<Real>, {{{1, 1.1}, {1.2, 1.3}, {1.4, 1.5}, {1.6, 1.7}, {1.8, 1.9}}}}}};
 }
 

@@ -173,6 +173,7 @@ class Graph {
     return static_cast<std::uint32_t>(subroutines_.size() - 1);
   }
   const std::vector<Graph>& subroutines() const { return subroutines_; }
+  std::vector<Graph>& subroutines() { return subroutines_; }
   /// In this order: what a subroutine is given, by the first vector and the second, the call, what is taken of it, by both.
   void give(Value value, unsigned number) { add({Do::give, static_cast<std::uint8_t>(number), value, 0, 0}); }
   void call(std::uint32_t subroutine) { add({Do::call, 0, subroutine, 0, 0}); }

@@ -26,9 +26,12 @@ std::int32_t latency(Do what) {
     case Do::div: return 13;
     case Do::sqrt: return 21;
     case Do::compare: return 3;
+    case Do::take: return 40;  // after the call
     default: return what < Do::bit_and ? 3 : 1;
   }
 }
+/// Part of a call: it stays where it is.
+bool of_call(Do what) { return what >= Do::give; }
 
 class Schedule {
  public:
@@ -37,19 +40,24 @@ class Schedule {
   /// Nothing where the order makes little difference.
   LargeVector<Node> run() {
     find_earliest();
-    if (most_per_cycle * last_ < static_cast<std::int64_t>(n_)) return {};
+    if (n_ == 0 || most_per_cycle * last_ < static_cast<std::int64_t>(n_)) return {};
     find_priorities();
-    LargeVector<Value> order, now;
+    LargeVector<std::uint64_t> order;  // priority, node
     order.resize(n_);
+    for (Value v = 0; v < n_; ++v) order[v] = static_cast<std::uint64_t>(priority_[v]) << 32 | v;
+    for (std::size_t first = 0; first < n_;) {
+      std::size_t end = first;
+      while (end < std::min(first + together, n_) && !of_call(nodes_[end].what)) ++end;
+      std::sort(&order[0] + first, &order[0] + end);
+      first = std::max(end, first + 1);
+    }
+    LargeVector<Value> now;
     now.resize(n_);
-    for (Value v = 0; v < n_; ++v) order[v] = v;
-    for (std::size_t first = 0; first < n_; first += together)
-      std::stable_sort(&order[first], &order[first] + std::min(together, n_ - first),
-                       [&](Value a, Value b) { return priority_[a] < priority_[b]; });
-    for (Value at = 0; at < n_; ++at) now[order[at]] = at;
     LargeVector<Node> ordered;
     ordered.reserve(n_);
-    for (const Value v : order) {
+    for (const std::uint64_t item : order) {
+      const auto v = static_cast<Value>(item);
+      now[v] = static_cast<Value>(ordered.size());
       Node node = nodes_[v];
       Value* const operands[] = {&node.a, &node.b, &node.c};
       for (int k = 0; k < operand_count(node.what); ++k) *operands[k] = now[*operands[k]];
@@ -66,10 +74,14 @@ class Schedule {
   }
   void find_earliest() {
     earliest_.resize(n_);
+    std::int32_t given = 0;  // when all that the last call was given is there
+    bool after_call = true;
     for (Value v = 0; v < n_; ++v) {
-      earliest_[v] = 0;
+      earliest_[v] = nodes_[v].what == Do::take ? given : 0;
       each_operand(v, [&](Value x) { earliest_[v] = std::max(earliest_[v], earliest_[x] + latency(nodes_[x].what)); });
       last_ = std::max(last_, earliest_[v] + latency(nodes_[v].what));
+      if (nodes_[v].what == Do::give) given = std::max(after_call ? 0 : given, earliest_[v]);
+      after_call = of_call(nodes_[v].what) && nodes_[v].what != Do::give;
     }
   }
   /// Smaller ones come first; none has a smaller one than its operands.
@@ -77,12 +89,24 @@ class Schedule {
     LargeVector<std::int32_t> latest;  // when it ends
     latest.resize(n_);
     std::fill(latest.begin(), latest.end(), last_);
-    for (Value v = static_cast<Value>(n_); v-- > 0;)
-      if (!has_effect(nodes_[v].what))
-        each_operand(v, [&](Value x) { latest[x] = std::min(latest[x], latest[v] - latency(nodes_[v].what)); });
+    std::int32_t given = last_;  // when what the call is given has to be there
+    bool gives = false;
+    for (Value v = static_cast<Value>(n_); v-- > 0;) {
+      const Do what = nodes_[v].what;
+      if (what == Do::take) {
+        given = std::min(gives ? last_ : given, latest[v] - latency(what));
+        gives = false;
+      } else if (what == Do::give) {
+        gives = true;
+        latest[nodes_[v].a] = std::min(latest[nodes_[v].a], given);
+      } else if (!has_effect(what)) {
+        each_operand(v, [&](Value x) { latest[x] = std::min(latest[x], latest[v] - latency(what)); });
+      }
+    }
     priority_.resize(n_);
     for (Value v = 0; v < n_; ++v) {
-      const bool effect = has_effect(nodes_[v].what);  // done when it can be: nothing waits for it, but its operand's register
+      const bool effect =
+          has_effect(nodes_[v].what);  // done when it can be: nothing waits for it, but its operand's register
       priority_[v] = effect ? 0 : (earliest_[v] + latest[v] - latency(nodes_[v].what)) / 2;
       each_operand(v, [&](Value x) {
         priority_[v] = std::max(priority_[v], priority_[x] + (effect ? latency(nodes_[x].what) : 0));
@@ -99,7 +123,8 @@ class Schedule {
 }  // namespace
 
 void schedule(Graph& graph) {
-  if (!graph.shape().point || !graph.subroutines().empty()) return;
+  if (!graph.shape().point) return;
+  for (Graph& body : graph.subroutines()) schedule(body);
   if (LargeVector<Node> nodes = Schedule(graph).run(); !nodes.empty()) graph.replace(std::move(nodes));
 }
 

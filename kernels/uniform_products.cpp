@@ -55,59 +55,90 @@ WENGERT_INLINE void each_vector(F f) {
     for (std::size_t k = 0; k < leaf_vectors<V>; ++k) f(k);
 }
 
-/// Products are what chain says unless they are NaN (kernels/instructions.hpp). A leaf of one term by chain: its share.
+/// Products are what chain says unless they are NaN (kernels/instructions.hpp). So many lanes of a leaf by chain, of which the first
+/// `samples` count: their share.
 template <Lane V, bool both>
-WENGERT_NOINLINE typename V::Real again(const typename V::Real* adjoint, const typename V::Real* x, V uniform,
-                                        const typename V::Real* so_far, typename V::Real* target, bool ieee) {
-  V share[leaf_vectors<V>];
-  for (std::size_t k = 0; k < leaf_vectors<V>; ++k) {
-    const std::size_t w = k * V::lanes;
+WENGERT_NOINLINE typename V::Real by_chain(const typename V::Real* adjoint, const typename V::Real* x, V uniform,
+                                           const typename V::Real* so_far, typename V::Real* target, bool ieee,
+                                           std::size_t lanes, std::size_t samples) {
+  typename V::Real shares[leaf_samples];
+  for (std::size_t w = 0; w < lanes; w += V::lanes) {
     const V g = V::load(adjoint + w);
-    share[k] = chain(g, V::load(x + w), ieee);
+    chain(g, V::load(x + w), ieee).store(shares + w);
     if constexpr (both) (V::load(so_far + w) + chain(g, uniform, ieee)).store(target + w);
   }
-  return sum_of_leaf<V>(share);
+  for (std::size_t k = samples; k < leaf_samples; ++k) shares[k] = typename V::Real(-0.0);
+  return sum_of_leaf<V>(shares);
+}
+
+/// Where the numbers of a term lie, from lane `leaf` on.
+template <class V, bool both>
+struct Term {
+  using Real = typename V::Real;
+  const Real *adjoint, *x, *so_far;
+  Real* target;
+  V uniform;
+
+  WENGERT_INLINE Term(const Frame<Real>& frame, const std::uint32_t* word, std::size_t leaf)
+      : adjoint(slot(frame, word[both ? 2 : 1]) + leaf),
+        x(slot(frame, word[both ? 4 : 2]) + leaf),
+        so_far(both ? slot(frame, word[both ? 5 : 0]) + leaf : nullptr),
+        target(both ? slot(frame, word[both ? 1 : 0]) + leaf : nullptr),
+        uniform(both ? V(*slot(frame, word[both ? 3 : 0])) : V(0)) {}
+  WENGERT_INLINE static Real* slot(const Frame<Real>& frame, std::uint32_t number) {
+    return frame.slots + std::size_t(number) * frame.width;
+  }
+  WENGERT_INLINE Real by_chain(bool ieee, std::size_t lanes, std::size_t samples) const {
+    return uniform_products::by_chain<V, both>(adjoint, x, uniform, so_far, target, ieee, lanes, samples);
+  }
+};
+
+template <Lane V, bool both>
+WENGERT_INLINE void whole_leaf(const Frame<typename V::Real>& frame, const std::uint32_t* word, std::size_t count,
+                               typename V::Real* sums, std::size_t leaf) {
+  using Real = typename V::Real;
+  const Real* const adjoint = Term<V, both>(frame, word, leaf).adjoint;
+  V g[leaf_vectors<V>];
+  each_vector<V>([&](auto k) __attribute__((always_inline)) { g[k] = V::load(adjoint + k * V::lanes); });
+  for (std::size_t term = 0; term < count; ++term, word += uniform_product_words(both)) {
+    const Term<V, both> at(frame, word, leaf);
+    V share[leaf_vectors<V>];
+    typename V::Mask bad = V(0) != V(0);
+    each_vector<V>([&](auto k) __attribute__((always_inline)) {
+      const std::size_t w = k * V::lanes;
+      share[k] = g[k] * V::load(at.x + w);
+      const V other = both ? g[k] * at.uniform : share[k];
+      bad = bad | nan_in_either(share[k], other);
+      if constexpr (both) (V::load(at.so_far + w) + other).store(at.target + w);
+    });
+    Real sum = sum_of_leaf<V>(share);
+    if (zero_rule && any(bad)) [[unlikely]]
+      sum = at.by_chain(frame.ieee, leaf_samples, leaf_samples);  // nothing that it reads was written
+    if (sums) sums[term] += sum;
+  }
 }
 
 template <Lane V, bool both>
 WENGERT_INLINE void run_leaves(const Frame<typename V::Real>& frame, const std::uint32_t* terms, std::size_t count,
-                               typename V::Real* sums) {
-  using Real = typename V::Real;
-  const auto slot = [ base = frame.slots, width = frame.width ](std::uint32_t number) __attribute__((always_inline)) {
-    return base + std::size_t(number) * width;
-  };
-  for (std::size_t leaf = 0; leaf < frame.width; leaf += leaf_samples) {
+                               typename V::Real* sums, std::size_t samples) {
+  std::size_t leaf = 0;
+  for (; leaf + leaf_samples <= samples; leaf += leaf_samples) whole_leaf<V, both>(frame, terms, count, sums, leaf);
+  for (; leaf < frame.width; leaf += leaf_samples) {
+    const std::size_t here = frame.width - leaf, lanes = here < leaf_samples ? here : leaf_samples;
     const std::uint32_t* word = terms;
-    const Real* const adjoint = slot(word[both ? 2 : 1]) + leaf;
-    V g[leaf_vectors<V>];
-    each_vector<V>([&](auto k) __attribute__((always_inline)) { g[k] = V::load(adjoint + k * V::lanes); });
     for (std::size_t term = 0; term < count; ++term, word += uniform_product_words(both)) {
-      const Real* const x = slot(word[both ? 4 : 2]) + leaf;
-      const V uniform = both ? V(*slot(word[both ? 3 : 0])) : V(0);
-      const Real* const so_far = both ? slot(word[both ? 5 : 0]) + leaf : nullptr;
-      Real* const target = both ? slot(word[both ? 1 : 0]) + leaf : nullptr;
-      V share[leaf_vectors<V>];
-      typename V::Mask bad = V(0) != V(0);
-      each_vector<V>([&](auto k) __attribute__((always_inline)) {
-        const std::size_t w = k * V::lanes;
-        share[k] = g[k] * V::load(x + w);
-        const V other = both ? g[k] * uniform : share[k];
-        bad = bad | nan_in_either(share[k], other);
-        if constexpr (both) (V::load(so_far + w) + other).store(target + w);
-      });
-      Real sum = sum_of_leaf<V>(share);
-      if (zero_rule && any(bad)) [[unlikely]]
-        sum = again<V, both>(adjoint, x, uniform, so_far, target, frame.ieee);  // nothing it reads was written
-      sums[term] += sum;
+      const typename V::Real sum =
+          Term<V, both>(frame, word, leaf).by_chain(frame.ieee, lanes, samples > leaf ? samples - leaf : 0);
+      if (sums) sums[term] += sum;
     }
   }
 }
 
 template <Lane V>
 void run(const Frame<typename V::Real>& frame, const std::uint32_t* terms, std::size_t count, bool both,
-         typename V::Real* sums) {
-  if (both) run_leaves<V, true>(frame, terms, count, sums);
-  else run_leaves<V, false>(frame, terms, count, sums);
+         typename V::Real* sums, std::size_t samples) {
+  if (both) run_leaves<V, true>(frame, terms, count, sums, samples);
+  else run_leaves<V, false>(frame, terms, count, sums, samples);
 }
 
 }  // namespace uniform_products

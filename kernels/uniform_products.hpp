@@ -24,11 +24,11 @@ constexpr std::uint16_t uniform_product_kernel(bool both) { return adjoint_kerne
 /// Words of one term: [share] [new adjoint] [adjoint] [uniform] [other] [adjoint so far], or [share] [adjoint] [other].
 constexpr std::size_t uniform_product_words(bool both) { return both ? 6 : 3; }
 
-/// Adds the samples' share in the uniform factor of term k to sums[k], leaf by leaf (kernels/leaf.hpp), and leaves alone the slots
-/// for shares. Slots hold whole leaves, all of whose lanes count.
+/// Adds the share of `samples` lanes in the uniform factor of term k to sums[k], leaf by leaf (kernels/leaf.hpp), unless `sums` is
+/// null, and leaves alone the slots for shares. The last leaf may be part of one, where the samples end.
 template <class Real>
 using UniformProducts = void (*)(const Frame<Real>& frame, const std::uint32_t* terms, std::size_t count, bool both,
-                                 Real* sums);
+                                 Real* sums, std::size_t samples);
 
 // Defined by kernels/uniform_products.cpp, compiled per instruction set as backend.cpp is.
 extern const UniformDots<double> scalar_uniform_dots_f64, scalar_fma_uniform_dots_f64, avx2_uniform_dots_f64,

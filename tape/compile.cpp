@@ -73,9 +73,11 @@ class Compilation {
     place_backward(slots);
     if (s_.has_uniform) {
       place_uniform(prologue, epilogue, uniform_slots);
+      const std::vector<std::uint8_t> whole = read_in_all_lanes({&body, &backward_.body});
       for (const auto& [layout, in] : {std::pair(&data_->values, &value_slots), std::pair(&data_->gradient, &slots)})
         for (Id id = 0; id < s_.flags.size(); ++id)
-          if (s_.uniform(id) && (*in)[id] != no_slot) layout->imports.push_back({(*in)[id], uniform_slots[id]});
+          if (s_.uniform(id) && (*in)[id] != no_slot)
+            layout->imports.push_back({(*in)[id], uniform_slots[id], !whole[id]});
     }
     finish();
     return std::move(data_);
@@ -90,6 +92,22 @@ class Compilation {
     std::vector<std::uint32_t> order(items.items.size());
     std::iota(order.begin(), order.end(), 0u);
     return order;
+  }
+
+  /// Per variable, whether something reads it that doesn't take its first lane for all.
+  std::vector<std::uint8_t> read_in_all_lanes(std::initializer_list<const Items*> codes) const {
+    std::vector<std::uint8_t> whole(s_.flags.size(), 0);
+    for (const Items* items : codes)
+      for (const Item& item : items->items) {
+        const std::span<const ValueId> reads = items->reads(item);
+        const std::size_t per_term = kernels::uniform_product_words(true) - 2;  // with the other factor's adjoint
+        const bool both = item.kind == uniform_products && item.writes * per_term == reads.size() * 2;
+        for (std::size_t k = 0; k < reads.size(); ++k) {
+          const bool factor = item.kind == uniform_dots ? k < reads.size() / 2 : both && k % per_term == 1;
+          if (reads[k] < whole.size() && !factor) whole[reads[k]] = 1;
+        }
+      }
+    return whole;
   }
 
   void keep_zero(Slots& slots, Layout<Real>& layout) const {

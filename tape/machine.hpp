@@ -221,12 +221,13 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
   const bool dual = pass.numbers == Numbers::dual;
   const Cut cut = this->cut(pass);
   const bool alone = cut.alone;
+  const bool whole_leaves = lanes <= cut.width || cut.width % Reduction<Real>::leaf == 0;
 
   const auto evaluate = [&](std::size_t worker, std::size_t first, std::size_t count, bool last) {
     Workspace<Real>& workspace = workers_[worker];
     const std::size_t block_width = alone ? 1 : width_for(count, dual);
     workspace.prepare(pass.layout, block_width, alone ? 1 : vector_, dual, data_);
-    if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch());
+    if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch(), whole_leaves);
     Block block;
     block.lanes = {first, count, pass.seeds};
     block.worker = worker;

@@ -60,9 +60,11 @@ struct Constant {
   Real value;
 };
 
-/// A uniform value that the samples' code reads: copied into all lanes of a slot.
+/// A uniform value that the samples' code reads: copied into all lanes of a slot, or, where it is read as a factor of uniform_dots and
+/// uniform_products alone, into the first.
 struct Import {
   Slot slot, uniform;
+  bool factor;
 };
 
 /// Everything that one kind of evaluation needs. Slots: first constants and values that a backward sweep reads, then

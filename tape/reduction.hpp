@@ -33,10 +33,10 @@ class Reduction {
       else take_parts(q, of);
     }
 
-    /// Where sums of whole leaves are to be added, if such are all that `lanes` lanes are; else null.
-    Real* whole_leaves(std::size_t lanes) const {
-      return filled_ == 0 && count_ == lanes && lanes % leaf == 0 ? sums_ : nullptr;
-    }
+    /// Whether its lanes are whole leaves, of which the last may end early with the group: so that sums of leaves can be added to
+    /// sums()[q] for quantity q.
+    bool whole_leaves() const { return filled_ == 0 && (count_ % leaf == 0 || last_); }
+    Real* sums() const { return sums_; }
 
     /// Where tangents are summed too: those of quantity q.
     void take_tangent(std::size_t q, const LaneSlot<Real>& of) { take_parts(values_ + q, of); }

@@ -93,8 +93,8 @@ void BoundCode<Real>::take(const Special& all, const Workspace<Real>& workspace,
 
 template <class Real>
 void BoundCode<Real>::multiply(const Special& all, const kernels::Frame<Real>& frame, const Workspace<Real>& workspace,
-                               Sums* sums) const {
-  Real* const leaves = sums && uniform_products_ ? sums->whole_leaves(frame.width) : nullptr;
+                               std::size_t samples, Sums* sums) const {
+  const bool at_once = uniform_products_ && (!sums || sums->whole_leaves());
   const std::uint32_t* words = all.words;
   for (std::size_t k = 0; k < all.count; ++k) {
     const std::uint32_t sum = words[0], terms = words[1];
@@ -102,8 +102,8 @@ void BoundCode<Real>::multiply(const Special& all, const kernels::Frame<Real>& f
     const bool both = kernel == kernels::uniform_product_kernel(true);
     words += kernels::uniform_products_header;
     const std::uint32_t* const end = words + terms * kernels::uniform_product_words(both);
-    if (leaves) {
-      uniform_products_(frame, words, terms, both, leaves + sum);
+    if (at_once) {
+      uniform_products_(frame, words, terms, both, sums ? sums->sums() + sum : nullptr, samples);
     } else {
       table_->run[kernel](frame, words, terms);
       if (sums)
@@ -141,10 +141,14 @@ void Workspace<Real>::fill(plan::Slot to, Real value) {
 }
 
 template <class Real>
-void Workspace<Real>::import_from(const Workspace& uniform, std::uint64_t batch) {
-  if (batch_ == batch) return;
+void Workspace<Real>::import_from(const Workspace& uniform, std::uint64_t batch, bool whole_leaves) {
+  const bool factors = whole_leaves && !dual_;
+  if (batch_ == batch && factors_ == factors) return;
+  factors_ = factors;
   for (const plan::Import& import : layout_->imports) {
-    fill(import.slot, *uniform.slot(import.uniform));
+    const Real value = *uniform.slot(import.uniform);
+    if (factors && import.factor) *slot(import.slot) = value;
+    else fill(import.slot, value);
     if (dual_ && uniform.dual_) tangents(import.slot).fill(*uniform.tangents(import.uniform).data);
   }
   batch_ = batch;

@@ -57,8 +57,9 @@ class Workspace {
                                 const plan::ProgramData<Real>& program) {
     return {layout.slots * (dual ? 2 * lanes : lanes), program.longest_list * 2 * vector, program.call_room * lanes};
   }
-  /// Puts uniform values in place, once per `batch`.
-  void import_from(const Workspace& uniform, std::uint64_t batch);
+  /// Puts uniform values in place, once per `batch`. `whole_leaves`: all blocks of the batch are such (Reduction::Block), so that
+  /// factors of products have kernels that read one lane.
+  void import_from(const Workspace& uniform, std::uint64_t batch, bool whole_leaves);
 
   Real* slot(plan::Slot slot) const { return slots_.data() + std::size_t(slot) * width_; }
   bool dual() const { return dual_; }
@@ -84,6 +85,7 @@ class Workspace {
   std::size_t vector_ = 0;
   bool dual_ = false;
   std::uint64_t batch_ = 0;  // of the uniform values that are in place
+  bool factors_ = false;     // of which factors are so in their first lane
 };
 
 /// Code whose kinds are functions.
@@ -106,7 +108,7 @@ class BoundCode {
     for (const Special& special : specials_) {
       for (; s != stretches_.data() + special.before; ++s) s->run(frame, s->words, s->count);
       if (special.check) departs |= special.check(frame, special.words, special.count);
-      else if (special.kind == plan::uniform_products) multiply(special, frame, workspace, sums);
+      else if (special.kind == plan::uniform_products) multiply(special, frame, workspace, samples, sums);
       else if (special.kind != plan::take_sum) call(special, workspace, samples, ieee);
       else if (sums) take(special, workspace, *sums);
     }
@@ -132,7 +134,7 @@ class BoundCode {
   void call(const Special& call, const Workspace<Real>& workspace, std::size_t samples, bool ieee) const;
   void take(const Special& all, const Workspace<Real>& workspace, Sums& sums) const;
   void multiply(const Special& all, const kernels::Frame<Real>& frame, const Workspace<Real>& workspace,
-                Sums* sums) const;
+                std::size_t samples, Sums* sums) const;
 
   std::vector<Stretch> stretches_;
   std::vector<Special> specials_;

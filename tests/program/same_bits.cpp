@@ -6,6 +6,7 @@
 #include "kernels/dispatch.hpp"
 #include "tests/graphs.hpp"
 #include "tests/needs.hpp"
+#include "tests/program/laid_out.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/same_bits.hpp"
 #include "wengert/replay.hpp"
@@ -18,13 +19,13 @@ template <class Real>
 struct Way {
   ReplayOptions options;
   std::size_t samples = 0;
-  bool in_rows = false;
+  Layout layout = Layout::rows;
   std::vector<std::size_t> cuts;  // ends of the calls
 
   std::string show() const {
     std::string text = options.isa + ", " + options.engine + ", " + std::to_string(options.lanes) + " lanes, " +
                        std::to_string(options.threads) + " threads, " + std::to_string(samples) + " samples in " +
-                       (in_rows ? "rows" : "columns") + ", calls to";
+                       layout_names[static_cast<std::size_t>(layout)] + ", calls to";
     for (std::size_t cut : cuts) text += " " + std::to_string(cut);
     return text;
   }
@@ -41,37 +42,13 @@ Way<Real> random_way(Random& random) {
   way.options.threads = random.chance(0.7) ? 1 : 1 + static_cast<unsigned>(random.below(7));
   const std::vector<std::size_t> sizes = {0, 1, 2, 7, 8, 9, 15, 17, 63, 64, 65};
   way.samples = random.chance(0.02) ? 1000 : random.of(sizes);
-  way.in_rows = random.chance(0.5);
+  way.layout = random.of(std::vector{Layout::rows, Layout::columns, Layout::apart});
   if (random.chance(0.5)) way.options.engine = "native";
   while (random.chance(0.3)) way.cuts.push_back(random.below(way.samples + 1));
   way.cuts.push_back(way.samples);
   std::sort(way.cuts.begin(), way.cuts.end());
   return way;
 }
-
-/// A table of samples in memory that begins at an odd address.
-template <class Real>
-class Table {
- public:
-  Table(std::size_t samples, std::size_t items, bool in_rows)
-      : items_(items),
-        samples_(samples),
-        in_rows_(in_rows),
-        numbers_(1 + samples * items, std::numeric_limits<Real>::quiet_NaN()) {}
-  Real& at(std::size_t sample, std::size_t item) {
-    return numbers_[1 + (in_rows_ ? sample * items_ + item : item * samples_ + sample)];
-  }
-  Samples<Real> from(std::size_t sample) {
-    if (numbers_.size() == 1) return in_rows_ ? rows(numbers_.data(), items_) : columns(numbers_.data(), samples_);
-    return in_rows_ ? rows(numbers_.data() + 1 + sample * items_, items_)
-                    : columns(numbers_.data() + 1 + sample, samples_);
-  }
-
- private:
-  std::size_t items_, samples_;
-  bool in_rows_;
-  std::vector<Real> numbers_;
-};
 
 template <class Real>
 void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, const Way<Real>& way, Random& random,
@@ -81,8 +58,8 @@ void compare(RandomTape<Real>& graph, const std::vector<Id>& differentiated, con
   const std::vector<Id> varying = varying_outputs(graph);
   const std::size_t n = way.samples, inputs = graph.inputs.size(), outputs = varying.size();
   BOOST_TEST_REQUIRE(program.outputs() == outputs);
-  Table<Real> x(n, inputs, way.in_rows), w(n, outputs, way.in_rows), y(n, outputs, way.in_rows),
-      alone(n, outputs, way.in_rows), g(n, differentiated.size(), way.in_rows);
+  LaidOut<Real> x(n, inputs, way.layout), w(n, outputs, way.layout), y(n, outputs, way.layout),
+      alone(n, outputs, way.layout), g(n, differentiated.size(), way.layout);
   const double special = random.chance(0.3) ? 0.3 : 0.02;
   for (std::size_t e = 0; e < n; ++e) {
     for (std::size_t i = 0; i < inputs; ++i) x.at(e, i) = some_number<Real>(random, special);

@@ -8,6 +8,7 @@
 
 #include "kernels/dispatch.hpp"
 #include "tests/needs.hpp"
+#include "tests/program/sum_in_order.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
 #include "wengert/wengert.hpp"
@@ -38,23 +39,6 @@ struct Recorded {
   }
   Var<Real> y() { return of_sample<Real>(p, x); }
 };
-
-/// 64 by halves, 16 such one after the other, those in pairs, as the documents say.
-template <class Real>
-Real sum_in_order(std::vector<Real> terms) {
-  if (terms.empty()) return 0;
-  std::vector<Real> groups;
-  while (terms.size() % 64 != 0) terms.push_back(Real(-0.0));
-  for (std::size_t leaf = 0; leaf < terms.size(); leaf += 64) {
-    for (std::size_t half = 32; half > 0; half /= 2)
-      for (std::size_t k = 0; k < half; ++k) terms[leaf + k] += terms[leaf + k + half];
-    if (leaf % 1024 == 0) groups.push_back(Real(-0.0));
-    groups.back() += terms[leaf];
-  }
-  for (std::size_t step = 1; step < groups.size(); step *= 2)
-    for (std::size_t g = 0; g + step < groups.size(); g += 2 * step) groups[g] += groups[g + step];
-  return groups[0] + Real(0);
-}
 
 template <class Real>
 struct Data {
@@ -91,7 +75,7 @@ std::vector<Real> expected_gradient(const Data<Real>& data, std::vector<Real>& i
   for (std::size_t k = 0; k < parameters; ++k) {
     std::vector<Real> terms;
     for (std::size_t e = 0; e < data.samples; ++e) terms.push_back(gradients[e * all + k]);
-    sums.push_back(sum_in_order(terms));
+    sums.push_back(sum_in_order(terms) + Real(0));
   }
   for (std::size_t e = 0; e < data.samples; ++e)
     input_gradients.insert(input_gradients.end(), gradients.begin() + e * all + parameters,

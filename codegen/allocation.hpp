@@ -53,12 +53,13 @@ class Allocation {
     unsigned choose(Set among) const {
       among &= ~given;
       if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      unsigned best = count;
+      std::uint64_t best = 0;  // the use, and of those alike the first; no branches, which nobody could predict
       for (Set left = among & ~pinned; left != 0; left &= left - 1) {
         const unsigned r = static_cast<unsigned>(std::countr_zero(left));
-        if (best == count || next[r] > next[best]) best = r;
+        const std::uint64_t that = std::uint64_t(next[r]) << 6 | (63 - r);
+        best = that > best ? that : best;
       }
-      return best;
+      return 63 - static_cast<unsigned>(best & 63);
     }
     bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
     void pin(unsigned r) { pinned |= Set(1) << r; }

@@ -17,6 +17,9 @@ std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
   std::size_t lanes = 512 / real_bytes;
   constexpr std::size_t cache_bytes = std::size_t(8) << 20;
   while (lanes * real_bytes > 128 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
+  // Longer rows share the cost of an instruction, as long as all slots stay next to the first cache.
+  constexpr std::size_t near_bytes = std::size_t(256) << 10;
+  while (lanes * real_bytes < 2048 && 2 * slots * lanes * real_bytes <= near_bytes) lanes *= 2;
   return lanes;
 }
 

@@ -33,6 +33,12 @@ struct DenseItems {
   }
 };
 
+/// Whether second derivatives go through what runs once per batch: those in parameters do, along directions of the inputs too.
+template <class Real>
+bool has_uniform_products(const Replay<Real>& replay, bool uniform_tangents) {
+  return uniform_tangents || replay.program().differentiated_parameters() != 0;
+}
+
 /// Values and tangents of all samples. Returns the sums over them.
 template <class Real, class Tangent, class Item>
 auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const Real> inputs, const Tangent& tangent,
@@ -238,7 +244,7 @@ void Replay<Real>::refuse_second(const char* what) const {
   const plan::ProgramData<Real>& data = machine_->data();
   refuse_calls(what, data.call_without_jvp, "jvp");
   refuse_calls(what, data.call_without_hvp, "hvp");
-  if (!has_uniform_tangents()) return;
+  if (!has_uniform_products(*this, has_uniform_tangents())) return;
   refuse_calls(what, data.uniform.call_without_jvp, "jvp");
   refuse_calls(what, data.uniform.call_without_hvp, "hvp");
 }
@@ -262,7 +268,7 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
                     {"weights", program().outputs(), weights},
                     {"directions", program().differentiated(), directions}});
   second_order(samples, 1, inputs, weights, values, gradients, products, along(directions), same_item, uniform_weights,
-               has_uniform_tangents());
+               has_uniform_products(*this, has_uniform_tangents()));
 }
 
 /// Of one sample's inputs a Hessian is a matrix only where samples don't meet.

@@ -85,9 +85,13 @@ Recorded<Real> record(std::uint64_t seed, Part part) {
   };
   r.plain = random.chance(0.5);
   r.tape.set_zero_rule(r.plain && random.chance(0.3) ? ZeroRule::ieee : ZeroRule::exact);
-  const std::size_t parameters = 1 + random.below(random.chance(0.2) ? 40 : 8), variables = 1 + random.below(6),
+  const std::size_t parameters = 1 + random.below(random.chance(0.2) ? 40 : 8),
+                    variables = 1 + random.below(random.chance(0.1) ? 30 : 6),
                     functions = r.plain ? 0 : random.below(5), outputs = random.chance(0.5) ? 0 : 1 + random.below(3),
-                    terms = 1 + random.below(4), uniform_outputs = random.chance(0.5) ? 1 : 1 + random.below(4),
+                    terms = 1 + random.below(4),
+                    uniform_outputs = random.chance(0.5) ? 1
+                                      : outputs == 0     ? 1 + random.below(4)
+                                                         : random.below(4),
                     length = random.chance(0.1) ? 300 : 1 + random.below(40), before = random.below(8),
                     after = random.below(8);
 
@@ -130,7 +134,7 @@ Recorded<Real> record(std::uint64_t seed, Part part) {
   std::vector<Id> these = r.sums;
   if (!r.plain) record_ops(r.tape, Random(seed + 3), after, r.uniforms, these);
   r.uniform_outputs = some(these, uniform_outputs);
-  if (random.chance(0.2)) r.uniform_outputs[0] = random.of(r.uniforms);
+  if (uniform_outputs != 0 && random.chance(0.2)) r.uniform_outputs[0] = random.of(r.uniforms);
   return r;
 }
 

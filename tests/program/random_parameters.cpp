@@ -55,6 +55,7 @@ Batch<Real> random_batch(Random& random, const Program<Real>& program) {
   b.uniform_weights = numbers<Real>(random, program.uniform_outputs(), special);
   b.directions = numbers<Real>(random, b.samples * program.differentiated(), special);
   b.parameter_directions = numbers<Real>(random, program.differentiated_parameters(), special);
+  if (random.chance(0.3)) std::fill(b.parameter_directions.begin(), b.parameter_directions.end(), Real(0));
   if (b.ones)
     for (std::vector<Real>* weights : {&b.weights, &b.uniform_weights})
       std::fill(weights->begin(), weights->end(), Real(1));
@@ -149,6 +150,8 @@ Results<Real> run(Replay<Real>& replay, const Batch<Real>& data, Call call, Layo
   LaidOut<Real> values(n, program.outputs(), layout), gradients(n, program.differentiated(), layout),
       along(n, call == Call::jvp ? program.outputs() : program.differentiated(), layout);
   const auto to = [&](const LaidOut<Real>& table) { return sums_alone ? Samples<Real>() : table.from(); };
+  // Where nothing is the same for all samples but parameters they may have no directions, and what goes along samples' is asked for.
+  const Samples<Real> to_along = program.uniform_outputs() == 0 ? along.from() : to(along);
   const std::span<const Real> uniform_weights = data.uniform_weights;
   replay.set_parameters(data.parameters);
   replay.set_parameter_directions(data.parameter_directions);
@@ -160,9 +163,9 @@ Results<Real> run(Replay<Real>& replay, const Batch<Real>& data, Call call, Layo
         replay.gradient(n, inputs->from(), to(values), to(gradients));
       else replay.vjp(n, inputs->from(), {}, to(values), to(gradients));
       break;
-    case Call::jvp: replay.jvp(n, inputs->from(), directions->from(), to(values), to(along)); break;
+    case Call::jvp: replay.jvp(n, inputs->from(), directions->from(), to(values), to_along); break;
     case Call::hvp:
-      replay.hvp(n, inputs->from(), directions->from(), to(values), to(gradients), to(along), weights->from(),
+      replay.hvp(n, inputs->from(), directions->from(), to(values), to(gradients), to_along, weights->from(),
                  uniform_weights);
       break;
   }

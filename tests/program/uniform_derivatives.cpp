@@ -211,6 +211,18 @@ BOOST_AUTO_TEST_CASE(directions_in_parameters_without_sums) {
   for (std::size_t e = 0; e < 3; ++e) check_close(hessians[e], -0.75 * 0.75 * std::sin(0.75 * points[e]), 1);
 }
 
+BOOST_AUTO_TEST_CASE(hvp_along_inputs_alone_gives_what_parameters_have_of_it) {
+  NaiveTape<double> tape;
+  const Id p = tape.parameter(3), x = tape.input();
+  Replay<double> replay(compile(tape, tape.mul(tape.square(p), x)));
+  const std::vector<double> points = {1, 2, 4}, along = {1, 2, 3};
+  std::vector<double> products(3);
+  replay.hvp(3, rows(points.data(), 1), rows(along.data(), 1), {}, {}, rows(products.data(), 1));
+  BOOST_TEST(replay.parameter_gradients()[0] == 2 * 3 * 7);
+  BOOST_TEST(replay.parameter_products()[0] == 2 * 3 * 6);
+  for (const double product : products) BOOST_TEST(product == 0);
+}
+
 BOOST_AUTO_TEST_CASE(misuse_says_what_is_wrong) {
   Replay<double> replay(program_of(nonlinear));
   const Data data(3);

@@ -1,4 +1,4 @@
-// Machine code gives the bits of the interpreter, and is what runs.
+// Machine code is what runs, where it can be had and pays.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
@@ -17,14 +17,11 @@
 #include <iterator>
 #include <string>
 
-#include "codegen/delay.hpp"
-#include "codegen/rematerialize.hpp"
-#include "codegen/schedule.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/native_point.hpp"
-#include "tests/every_op.hpp"
 #include "tests/needs.hpp"
-#include "tests/program/random_tape.hpp"
+#include "tests/program/native_blocks.hpp"
+#include "tests/random.hpp"
 #include "tests/same_bits.hpp"
 #include "tests/soak.hpp"
 #include "wengert/error.hpp"
@@ -32,198 +29,8 @@
 #include "wengert/var.hpp"
 
 namespace wengert::test {
-namespace {
-
-/// Ops whose formulas loop until a lane is done.
-bool has_no_vector_form(Op op) { return op == Op::tgamma || op == Op::lgamma || op == Op::digamma; }
-
-template <class Real>
-struct OneOp {
-  NaiveTape<Real> tape;
-  std::vector<Id> inputs, outputs;
-
-  /// So many times, of other inputs each time.
-  OneOp(Op op, std::size_t n, std::size_t times = 1) {
-    for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
-    for (std::size_t t = 0; t < times; ++t) {
-      const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
-      for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
-    }
-  }
-};
-
-/// Instruction sets here that there is machine code for.
-std::vector<Isa> native_isas() {
-  std::vector<Isa> isas;
-  for (const Isa isa : usable_isas())
-    if (native_target(isa)) isas.push_back(isa);
-  return isas;
-}
-
-/// Ops whose slopes take a closer look at many ordinary points.
-bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
-
-/// Blocks of a batch of columns, or each sample by itself, by machine code alone, against the interpreter. Returns how many
-/// it did.
-template <class Real>
-std::size_t run_blocks(const Program<Real>& program, Isa isa, bool point, std::size_t samples,
-                       const std::vector<Real>& x, const std::vector<Real>& weights, const std::string& what) {
-  const std::size_t outputs = program.outputs(), differentiated = program.differentiated();
-  std::vector<Real> y(samples * outputs), g(samples * differentiated), values(y), wanted_y(y), wanted_g(g);
-  Replay<Real> interpreter(program, {.engine = "interpreter"});
-  interpreter.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples),
-                  columns(wanted_y.data(), samples), columns(wanted_g.data(), samples));
-
-  NativeRunner<Real> both(program.data(), isa, true), alone(program.data(), isa, false);
-  BOOST_TEST_REQUIRE(both.why_not() == "", what);
-  BOOST_TEST_REQUIRE(alone.why_not() == "", what);
-  const NativeBatch<Real> like{1, columns(x.data(), samples), {}, columns(y.data(), samples), {}};
-  NativePoint<Real> point_of_both(program.data(), isa, true, like), point_alone(program.data(), isa, false);
-  const std::size_t block = point ? 1 : both.code().lanes();
-  std::size_t done = 0;
-  for (std::size_t first = 0; first < samples; first += block) {
-    const std::size_t count = std::min(block, samples - first);
-    const auto from = [&](auto& numbers, std::size_t sample) { return columns(numbers.data() + sample, samples); };
-    // A point is a batch of its own.
-    const std::size_t begin = point ? first : 0, of = point ? 1 : samples;
-    const auto run = [&](NativePoint<Real>& code, NativeRunner<Real>& runner, const NativeBatch<Real>& batch) {
-      if (point) return code.run(batch.inputs, batch.weights, batch.values, batch.gradients);
-      runner.begin(batch, 1, nullptr);
-      return runner.run({first, count}, 0, block);
-    };
-    const bool values_done = run(point_alone, alone, {of, from(x, begin), {}, from(values, begin), {}}),
-               all_done =
-                   run(point_of_both, both, {of, from(x, begin), from(weights, begin), from(y, begin), from(g, begin)});
-    for (std::size_t e = first; e < first + count; ++e) {
-      const auto check = [&](const char* thing, std::size_t k, Real ours, Real theirs) {
-        BOOST_TEST_REQUIRE(same_bits(ours, theirs), what + ", " + std::string(name(isa)) + (point ? ", alone" : "") +
-                                                        ", sample " + std::to_string(e) + ", " + thing + " " +
-                                                        std::to_string(k) + ": " + show(ours) + ", interpreter " +
-                                                        show(theirs));
-      };
-      for (std::size_t k = 0; k < outputs; ++k) {
-        if (values_done) check("value", k, values[k * samples + e], wanted_y[k * samples + e]);
-        if (all_done) check("output", k, y[k * samples + e], wanted_y[k * samples + e]);
-      }
-      for (std::size_t k = 0; k < differentiated && all_done; ++k)
-        check("gradient", k, g[k * samples + e], wanted_g[k * samples + e]);
-    }
-    done += all_done;
-  }
-  return done;
-}
-
-template <class Real>
-void every_op(Op op, std::size_t n) {
-  const OneOp<Real> one(op, n);
-  const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
-  if (has_no_vector_form(op)) {
-    for (const Isa isa : native_isas()) BOOST_TEST(NativeRunner<Real>(program.data(), isa, true).why_not() != "");
-    return;
-  }
-  Random random(static_cast<std::uint64_t>(op) * 100 + n);
-  // Of ten samples four are ordinary, three of the whole domain, three have edges among them.
-  const std::size_t samples = std::clamp<std::size_t>(soak(1003), 103, 10'003), ordinary = samples * 4 / 10,
-                    edges = samples * 7 / 10;
-  std::vector<Real> x(samples * n), weights(samples * one.outputs.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i];
-    for (std::size_t e = 0; e < samples; ++e) {
-      const double most = e < ordinary ? 2.5 : sizeof(Real) == 8 ? 1e300 : 80;
-      const double number = random.in(std::max(range.low, -most), std::min(range.high, most));
-      x[i * samples + e] = e >= edges && random.chance(0.1) ? some_number<Real>(random, 1) : static_cast<Real>(number);
-    }
-  }
-  for (Real& weight : weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
-  for (const Isa isa : native_isas())
-    for (const bool point : {false, true}) {
-      const std::size_t done =
-          run_blocks(program, isa, point, samples, x, weights, std::string(name(op)) + " of " + std::to_string(n));
-      const std::size_t blocks = ordinary / (point ? 1 : 64 / sizeof(Real));
-      if (!looks_closer(op))
-        BOOST_TEST(done >= blocks / 2, "machine code for " << name(isa) << " did only " << done << " blocks");
-    }
-}
-
-/// In code so long that ops which take many operations are subroutines.
-template <class Real>
-void many_of_one_op(Op op, std::size_t n) {
-  static constexpr std::size_t times = 5, samples = 35;
-  OneOp<Real> many(op, n, times);
-  many.inputs.push_back(many.tape.input(Real(1)));
-  Id product = many.inputs.back();
-  for (int k = 0; k < 3000; ++k) product = many.tape.mul(product, many.inputs.back());
-  many.outputs.push_back(product);
-  const Program<Real> program = compile(many.tape, std::span<const Id>(many.outputs));
-  Random random(static_cast<std::uint64_t>(op) * 10 + n);
-  std::vector<Real> x(samples * program.inputs()), weights(samples * many.outputs.size());
-  for (std::size_t i = 0; i < program.inputs(); ++i) {
-    const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i % n];
-    for (std::size_t e = 0; e < samples; ++e)
-      x[i * samples + e] = static_cast<Real>(random.in(std::max(range.low, -2.5), std::min(range.high, 2.5)));
-  }
-  std::fill(x.end() - samples, x.end(), Real(-1));
-  for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
-  for (const Isa isa : native_isas())
-    for (const bool point : {false, true}) {
-      const std::size_t done =
-          run_blocks(program, isa, point, samples, x, weights, std::string(name(op)) + " in subroutines");
-      if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
-    }
-}
-
-template <class Real>
-void random_graphs(std::size_t count) {
-  std::size_t done = 0;
-  for (std::uint64_t seed = 1; seed <= count; ++seed) {
-    Random random(seed * 2 + sizeof(Real));
-    RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
-    graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
-    const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
-    if (!NativeRunner<Real>(program.data(), native_isas()[0], true).why_not().empty()) continue;
-    const std::size_t samples = 1 + random.below(70);
-    std::vector<Real> x(samples * graph.inputs.size()), weights(samples * program.outputs());
-    for (Real& number : x) number = some_number<Real>(random, 0.002);
-    for (Real& weight : weights) weight = some_number<Real>(random, 0.002);
-    for (const Isa isa : native_isas())
-      for (const bool point : {false, true})
-        done += run_blocks(program, isa, point, samples, x, weights, "graph " + std::to_string(seed));
-  }
-  BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(native, *needs(Isa::avx2))
-
-BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples) return;
-  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 40u}) {
-    if (info(op).outputs(n) == 0) continue;
-    every_op<double>(op, n);
-    every_op<float>(op, n);
-  }
-}
-
-BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples || has_no_vector_form(op)) return;
-  many_of_one_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  many_of_one_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {3u, 4u, 7u, 9u}) {
-    if (info(op).outputs(n) == 0) continue;
-    many_of_one_op<double>(op, n);
-    many_of_one_op<float>(op, n);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(400)); }
-BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(400)); }
 
 /// softplus((x + y) * x) on `samples` points.
 void evaluate(Replay<double>& replay, std::size_t samples) {
@@ -418,52 +225,6 @@ BOOST_AUTO_TEST_CASE(long_code) {
                boost::test_tools::per_element());
   }
 }
-
-/// Long chains of cheap ops, whose backward sweep wants what was computed long before: some of it is computed again.
-BOOST_AUTO_TEST_CASE(values_that_are_computed_again) {
-  for (std::uint64_t seed = 1; seed <= soak(6); ++seed) {
-    Random random(seed);
-    NaiveTape<double> tape;
-    std::vector<Id> inputs, now;
-    const Id p = tape.parameter(0.3);
-    for (int i = 0; i < 200; ++i) inputs.push_back(tape.input(1.0));
-    for (int i = 0; i < 4; ++i) now.push_back(inputs[static_cast<std::size_t>(i)]);
-    for (int step = 0; step < 400; ++step) {
-      const auto any = [&] { return random.of(now); };
-      const Id w = tape.mul(random.of(inputs), tape.constant(random.in(0.1, 0.9))),
-               deviation = tape.sqrt(tape.max(any(), tape.constant(0.01)));
-      Id& next = now[random.below(now.size())];
-      next = tape.fma(tape.mul(p, deviation), w, tape.mul(any(), tape.sub(p, any())));
-      if (random.chance(0.2)) next = tape.min(tape.max(next, tape.constant(-1)), tape.add(tape.constant(1), w));
-    }
-    const Program<double> program = compile(tape, tape.record(Op::sum, now));
-    const std::size_t samples = 37;
-    std::vector<double> x(samples * inputs.size()), y(samples), g(samples * program.differentiated());
-    for (double& number : x) number = random.in(-1, 1);
-    const auto run = [&](Replay<double> replay) {
-      replay.gradient(samples, columns(std::as_const(x).data(), samples), columns(y.data(), samples),
-                      columns(g.data(), samples));
-      std::vector<double> all(y);
-      all.insert(all.end(), g.begin(), g.end());
-      all.insert(all.end(), replay.parameter_gradients().begin(), replay.parameter_gradients().end());
-      return all;
-    };
-    const std::vector<double> wanted = run(Replay<double>(program));
-    for (const Isa isa : native_isas()) {
-      const std::vector<double> ours =
-          run(Replay<double>(program, {.isa = std::string(name(isa)), .engine = "native"}));
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        BOOST_TEST_REQUIRE(same_bits(ours[k], wanted[k]), "seed " << seed << ", " << name(isa) << ", number " << k);
-      codegen::Graph graph = plan::lower_to_graph(program.data(), {true, {native_target(isa), false, 2}});
-      const std::size_t before = codegen::assemble(graph).spill_bytes;
-      codegen::rematerialize(graph);
-      const std::size_t after = codegen::assemble(graph).spill_bytes;
-      if (isa == Isa::avx512) BOOST_TEST(after < before * 9 / 10, after << " bytes of " << before);
-      else BOOST_TEST(after == before);
-    }
-  }
-}
-
 /// 30 inputs that 40 dots read, in columns a power of two apart, which caches take badly and code copies; and a bit more.
 BOOST_AUTO_TEST_CASE(columns_that_share_sets_of_the_caches) {
   NaiveTape<double> tape;
@@ -501,95 +262,6 @@ BOOST_AUTO_TEST_CASE(columns_that_share_sets_of_the_caches) {
     }
   }
 }
-
-/// A sum of many terms, whose additions wait for each other and nothing but the value for them: code of one sample spreads them.
-BOOST_AUTO_TEST_CASE(sums_beside_the_backward_sweep) {
-  for (std::uint64_t seed = 1; seed <= soak(6); ++seed) {
-    Random random(seed);
-    NaiveTape<double> tape;
-    std::vector<Id> inputs, all;
-    for (int i = 0; i < 30; ++i) inputs.push_back(tape.input(1.0));
-    all = inputs;
-    for (int k = 0; k < 700; ++k) {
-      const auto any = [&] { return all[all.size() - 1 - random.below(30)]; };
-      all.push_back(random.chance(0.5)   ? tape.mul(any(), any())
-                    : random.chance(0.5) ? tape.sub(any(), any())
-                                         : tape.neg(any()));
-    }
-    // Of the second output the derivatives wait for the sum.
-    const std::vector<Id> outputs = {tape.record(Op::sum, all), tape.exp(tape.record(Op::sum, all))};
-    for (const std::size_t count : {1u, 2u}) {
-      const Program<double> program = compile(tape, std::span<const Id>(outputs).last(count));
-      const std::size_t samples = 3;
-      std::vector<double> x(samples * inputs.size()), weights(samples * count);
-      for (double& number : x) number = random.in(-1, 1);
-      for (double& number : weights) number = random.in(-1, 1);
-      for (const Isa isa : native_isas())
-        BOOST_TEST(run_blocks(program, isa, true, samples, x, weights, "sum " + std::to_string(seed)) == samples);
-    }
-    const Program<double> sum = compile(tape, outputs[0]);
-    codegen::Graph graph = plan::lower_to_graph(sum.data(), {true, {&codegen::avx512, true, 1}});
-    const auto goes_out = [&] {  // the value
-      std::size_t at = 0;
-      for (std::size_t v = 0; v < graph.nodes().size(); ++v)
-        if (const codegen::Node& node = graph.nodes()[v];
-            node.what == codegen::Do::output && node.c == static_cast<std::uint32_t>(codegen::Table::values))
-          at = v;
-      return at;
-    };
-    const std::size_t nodes = graph.nodes().size(), before = goes_out();
-    codegen::delay(graph);
-    BOOST_TEST(graph.nodes().size() == nodes);
-    BOOST_TEST(before < nodes * 6 / 10);
-    BOOST_TEST(goes_out() > nodes * 9 / 10);
-    for (std::size_t v = 0; v < nodes; ++v) {
-      const codegen::Node& node = graph.nodes()[v];
-      const codegen::Value operands[] = {node.a, node.b, node.c};
-      for (int k = 0; k < codegen::operand_count(node.what); ++k) BOOST_TEST_REQUIRE(operands[k] < v);
-    }
-  }
-}
-
-/// Code of one sample begins with what takes longest, whatever was recorded before it.
-BOOST_AUTO_TEST_CASE(order_of_one_evaluation) {
-  NaiveTape<double> tape;
-  std::vector<Id> inputs, terms;
-  for (int k = 0; k < 20; ++k) inputs.push_back(tape.input(1.0));
-  for (int k = 0; k < 20; ++k) terms.push_back(tape.mul(inputs[static_cast<std::size_t>(k)], inputs[0]));
-  Id root = inputs[0];
-  for (int k = 0; k < 10; ++k) root = tape.sqrt(root);
-  terms.push_back(root);
-  const Program<double> program = compile(tape, tape.record(Op::sum, terms));
-  codegen::Graph graph = plan::lower_to_graph(program.data(), {false, {&codegen::avx512, true, 1}}),
-                 batch = plan::lower_to_graph(program.data(), {false, {&codegen::avx512, false, 1}});
-  const auto first_root = [&] {
-    std::size_t v = 0;
-    while (graph.nodes()[v].what != codegen::Do::sqrt) ++v;
-    return v;
-  };
-  const std::size_t nodes = graph.nodes().size(), before = first_root();
-  codegen::schedule(graph);
-  BOOST_TEST(graph.nodes().size() == nodes);
-  BOOST_TEST(before > 30u);
-  BOOST_TEST(first_root() < 3u);
-  std::size_t roots = 0;
-  for (std::size_t v = 0; v < nodes; ++v) {
-    const codegen::Node& node = graph.nodes()[v];
-    roots += node.what == codegen::Do::sqrt;
-    const codegen::Value operands[] = {node.a, node.b, node.c};
-    for (int k = 0; k < codegen::operand_count(node.what); ++k) BOOST_TEST_REQUIRE(operands[k] < v);
-  }
-  BOOST_TEST(roots == 10u);
-  const codegen::Node last = batch.nodes()[batch.nodes().size() - 1];
-  codegen::schedule(batch);  // of batches it stays
-  BOOST_TEST((batch.nodes()[batch.nodes().size() - 1].what == last.what));
-  const std::size_t samples = 5;
-  std::vector<double> x(samples * inputs.size()), weights(samples, 1.0);
-  for (std::size_t k = 0; k < x.size(); ++k) x[k] = 0.1 * static_cast<double>(k + 1);
-  for (const Isa isa : native_isas())
-    BOOST_TEST(run_blocks(program, isa, true, samples, x, weights, "order") == samples);
-}
-
 BOOST_AUTO_TEST_CASE(names_for_profilers) {
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   const auto line_of = [&](const char* wish) {

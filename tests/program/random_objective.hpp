@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tests/program/random_op.hpp"
 #include "tests/program/some_number.hpp"
 #include "wengert/tape.hpp"
 
@@ -31,7 +32,17 @@ void record_ops(NaiveTape<Real>& tape, Random random, std::size_t count, std::ve
                               : random.of(these);
   };
   const auto any = [&] { return random.chance(0.5) && !others.empty() ? random.of(others) : of_these(); };
+  const double custom = random.chance(0.1) ? 0.1 : 0;
   for (std::size_t k = 0; k < count; ++k) {
+    if (custom != 0 && random.chance(custom)) {
+      const CustomOp<Real> op = random_op<Real>(random);
+      std::vector<Id> operands(op.rule().inputs);
+      for (Id& id : operands) id = any();
+      operands[random.below(operands.size())] = of_these();
+      const Id first = op.record(tape, operands);
+      for (Id j = 0; j < op.rule().outputs; ++j) these.push_back(first + j);
+      continue;
+    }
     Op op = static_cast<Op>(random.below(op_count));
     std::vector<Id> operands;
     if (!others.empty() && random.chance(0.5)) {

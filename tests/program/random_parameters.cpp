@@ -136,19 +136,20 @@ ParallelFor oddly(std::uint64_t seed, unsigned threads) {
 enum class Call { values, vjp, jvp, hvp };
 
 template <class Real>
-Results<Real> run(Replay<Real>& replay, const Batch<Real>& data, Call call, Layout layout, bool sums_alone = false) {
+Results<Real> run(Replay<Real>& replay, const Batch<Real>& data, Call call, Layout from, Layout into,
+                  bool sums_alone = false) {
   const Program<Real>& program = replay.program();
   const std::size_t n = data.samples;
   const bool second = call == Call::jvp || call == Call::hvp, back = call == Call::vjp || call == Call::hvp;
-  const auto filled = [&](const std::vector<Real>& from, std::size_t items) {
-    auto table = std::make_unique<LaidOut<Real>>(n, items, layout);
-    for (std::size_t k = 0; k < from.size(); ++k) table->at(k / items, k % items) = from[k];
+  const auto filled = [&](const std::vector<Real>& of, std::size_t items) {
+    auto table = std::make_unique<LaidOut<Real>>(n, items, from);
+    for (std::size_t k = 0; k < of.size(); ++k) table->at(k / items, k % items) = of[k];
     return table;
   };
   const auto inputs = filled(data.inputs, program.inputs()), weights = filled(data.weights, program.outputs()),
              directions = filled(data.directions, program.differentiated());
-  LaidOut<Real> values(n, program.outputs(), layout), gradients(n, program.differentiated(), layout),
-      along(n, call == Call::jvp ? program.outputs() : program.differentiated(), layout);
+  LaidOut<Real> values(n, program.outputs(), into), gradients(n, program.differentiated(), into),
+      along(n, call == Call::jvp ? program.outputs() : program.differentiated(), into);
   const auto to = [&](const LaidOut<Real>& table) { return sums_alone ? Samples<Real>() : table.from(); };
   // Where nothing is the same for all samples but parameters they may have no directions, and what goes along samples' is asked for.
   const Samples<Real> to_along = program.uniform_outputs() == 0 ? along.from() : to(along);
@@ -242,8 +243,8 @@ void random_programs(std::size_t count) {
     for (int k = 0; k < 2; ++k) {
       const Batch<Real>& data = batches.emplace_back(random_batch(random, program));
       eager.push_back(expected<Real>(of_program, data, is_differentiated));
-      tangents.push_back(run(scalar, data, Call::jvp, Layout::rows));
-      products.push_back(run(scalar, data, Call::hvp, Layout::rows));
+      tangents.push_back(run(scalar, data, Call::jvp, Layout::rows, Layout::rows));
+      products.push_back(run(scalar, data, Call::hvp, Layout::rows, Layout::rows));
     }
     for (int way = 0; way < 5; ++way) {
       const ReplayOptions options = random_options<Real>(random);
@@ -251,13 +252,15 @@ void random_programs(std::size_t count) {
       for (int turn = 0; turn < 3; ++turn) {
         const std::size_t k = random.below(batches.size());
         const Call call = random.of(std::vector{Call::values, Call::vjp, Call::vjp, Call::jvp, Call::hvp});
-        const Layout layout = random.of(std::vector{Layout::rows, Layout::columns, Layout::apart});
-        const Results<Real> ours = run(replay, batches[k], call, layout, random.chance(0.3));
+        const std::vector<Layout> layouts = {Layout::columns, Layout::rows, Layout::columns, Layout::apart};
+        const Layout from = random.of(layouts), into = random.chance(0.5) ? from : random.of(layouts);
+        const Results<Real> ours = run(replay, batches[k], call, from, into, random.chance(0.3));
         const std::string where =
             "program " + std::to_string(seed) + ", call " + std::to_string(static_cast<int>(call)) + ", " +
             options.isa + ", " + options.engine + ", " + std::to_string(options.lanes) + " lanes, " +
             std::to_string(options.threads) + (options.parallel_for ? " chunks, " : " threads, ") +
-            std::to_string(batches[k].samples) + " samples in " + layout_names[static_cast<std::size_t>(layout)];
+            std::to_string(batches[k].samples) + " samples in " + layout_names[static_cast<std::size_t>(from)] +
+            " into " + layout_names[static_cast<std::size_t>(into)];
         compare(ours, eager[k], where);
         if (call == Call::jvp) compare(ours, tangents[k], where);
         if (call == Call::hvp) compare(ours, products[k], where);

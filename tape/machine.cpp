@@ -120,7 +120,15 @@ typename Machine<Real>::Cut Machine<Real>::cut(const Pass<Real>& pass) const {
 }
 
 template <class Real>
-bool Machine<Real>::calls_threads(const Pass<Real>& pass) {
+WorkspaceSize Machine<Real>::size_of_workspace(const Pass<Real>& pass, const Cut& cut) const {
+  return Workspace<Real>::size_for(pass.layout, cut.width, cut.alone ? 1 : vector_, pass.numbers == Numbers::dual,
+                                   data_);
+}
+
+template <class Real>
+bool Machine<Real>::calls_threads(const Pass<Real>& pass, const Cut& cut) {
+  // The first time all get their memory, so that there are no allocations later on.
+  if (!size_of_workspace(pass, cut).fits(workers_[cut.workers - 1].size())) return true;
   alone_ns_ = pool_->awake() ? worth_waking : alone_ns_ + ns_of(pass);
   if (alone_ns_ < worth_waking) return false;
   alone_ns_ = 0;
@@ -166,9 +174,7 @@ std::size_t Machine<Real>::bytes_with(std::initializer_list<Pass<Real>> passes, 
     for (const Pass<Real>& pass : passes) {
       if (pass.samples == 0 || pass.seeds == 0) continue;
       const Cut cut = this->cut(pass);
-      if (w < cut.workers)
-        size = size.or_more(Workspace<Real>::size_for(pass.layout, cut.width, cut.alone ? 1 : vector_,
-                                                      pass.numbers == Numbers::dual, data_));
+      if (w < cut.workers) size = size.or_more(size_of_workspace(pass, cut));
     }
     bytes += size.numbers() * sizeof(Real);
   }

@@ -162,7 +162,9 @@ class Machine {
   Cut cut(const Pass<Real>& pass) const;
   double ns_of(const Pass<Real>& pass) const;
   /// Whether a pass of several workers gets the pool's threads, which may have to be woken. Otherwise one does it all.
-  bool calls_threads(const Pass<Real>& pass);
+  bool calls_threads(const Pass<Real>& pass, const Cut& cut);
+  /// Of each worker that has a part in it.
+  WorkspaceSize size_of_workspace(const Pass<Real>& pass, const Cut& cut) const;
   /// Workers whose blocks end within a leaf of the reduction that goes on in the next one.
   std::size_t splitting(const Pass<Real>& pass) const;
   bool has_budget() const { return budget_ != std::numeric_limits<std::size_t>::max(); }
@@ -255,7 +257,7 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
     done += end - begin;
   };
   // By reference: a std::function of its own would be an allocation.
-  if (cut.workers == 1 || (!parallel_for_ && !calls_threads(pass))) chunk(0, 0, cut.pieces);
+  if (cut.workers == 1 || (!parallel_for_ && !calls_threads(pass, cut))) chunk(0, 0, cut.pieces);
   else if (parallel_for_) parallel_for_(cut.pieces, std::ref(chunk));
   else pool_->run(cut.pieces, std::ref(chunk));
   if (done != cut.pieces) bad_cover(done, cut.pieces);

@@ -39,6 +39,9 @@ struct WorkspaceSize {
   std::size_t slots = 0, scratch = 0, call_room = 0;
 
   std::size_t numbers() const { return slots + scratch + call_room; }
+  bool fits(const WorkspaceSize& room) const {
+    return slots <= room.slots && scratch <= room.scratch && call_room <= room.call_room;
+  }
   /// What there is once there is room for either.
   WorkspaceSize or_more(const WorkspaceSize& other) const {
     return {std::max(slots, other.slots), std::max(scratch, other.scratch), std::max(call_room, other.call_room)};

@@ -97,16 +97,20 @@ class Compilation {
   /// Per variable, whether something reads it that doesn't take its first lane for all.
   std::vector<std::uint8_t> read_in_all_lanes(std::initializer_list<const Items*> codes) const {
     std::vector<std::uint8_t> whole(s_.flags.size(), 0);
-    for (const Items* items : codes)
-      for (const Item& item : items->items) {
+    for (const Items* items : codes) {
+      auto special = items->specials.begin();
+      for (std::uint32_t position = 0; position < items->items.size(); ++position) {
+        const Item& item = items->items[position];
+        while (special != items->specials.end() && special->item < position) ++special;
         const std::span<const ValueId> reads = items->reads(item);
-        const std::size_t per_term = kernels::uniform_product_words(true) - 2;  // with the other factor's adjoint
-        const bool both = item.kind == uniform_products && item.writes * per_term == reads.size() * 2;
+        const bool both = item.kind == uniform_products && special->more == kernels::uniform_product_kernel(true);
         for (std::size_t k = 0; k < reads.size(); ++k) {
-          const bool factor = item.kind == uniform_dots ? k < reads.size() / 2 : both && k % per_term == 1;
+          // Of a product whose other factor wants its contribution too: adjoint, uniform factor, other factor, adjoint so far.
+          const bool factor = item.kind == uniform_dots ? k < reads.size() / 2 : both && k % 4 == 1;
           if (reads[k] < whole.size() && !factor) whole[reads[k]] = 1;
         }
       }
+    }
     return whole;
   }
 

@@ -10,6 +10,11 @@ namespace wengert::kernels {
 inline namespace WENGERT_ISA {
 namespace uniform_products {
 
+template <class Real>
+WENGERT_INLINE Real* slot_of(const Frame<Real>& frame, std::uint32_t slot) {
+  return frame.slots + std::size_t(slot) * frame.width;
+}
+
 /// As many vectors as have sums in registers at a time.
 inline constexpr std::size_t sums_at_once = 8;
 
@@ -17,11 +22,12 @@ inline constexpr std::size_t sums_at_once = 8;
 template <Lane V, std::size_t vectors>
 WENGERT_INLINE void dot_part(const Frame<typename V::Real>& frame, const std::uint32_t* word, std::size_t terms,
                              std::size_t w) {
-  const auto slot = [ base = frame.slots, width = frame.width ](std::uint32_t number) __attribute__((always_inline)) {
-    return base + std::size_t(number) * width;
+  const auto uniform = [&](std::size_t term) __attribute__((always_inline)) {
+    return V(*slot_of(frame, word[1 + term]));
   };
-  const auto uniform = [&](std::size_t term) __attribute__((always_inline)) { return V(*slot(word[1 + term])); };
-  const auto factor = [&](std::size_t term) __attribute__((always_inline)) { return slot(word[1 + terms + term]) + w; };
+  const auto factor = [&](std::size_t term) __attribute__((always_inline)) {
+    return slot_of(frame, word[1 + terms + term]) + w;
+  };
   V sum[vectors];
   unrolled<vectors>([&](auto k)
                         __attribute__((always_inline)) { sum[k] = uniform(0) * V::load(factor(0) + k * V::lanes); });
@@ -31,7 +37,7 @@ WENGERT_INLINE void dot_part(const Frame<typename V::Real>& frame, const std::ui
     unrolled<vectors>([&](auto k)
                           __attribute__((always_inline)) { sum[k] = fma(l, V::load(x + k * V::lanes), sum[k]); });
   }
-  typename V::Real* const to = slot(word[0]) + w;
+  typename V::Real* const to = slot_of(frame, word[0]) + w;
   unrolled<vectors>([&](auto k) __attribute__((always_inline)) { sum[k].store(to + k * V::lanes); });
 }
 
@@ -80,14 +86,11 @@ struct Term {
   V uniform;
 
   WENGERT_INLINE Term(const Frame<Real>& frame, const std::uint32_t* word, std::size_t leaf)
-      : adjoint(slot(frame, word[both ? 2 : 1]) + leaf),
-        x(slot(frame, word[both ? 4 : 2]) + leaf),
-        so_far(both ? slot(frame, word[both ? 5 : 0]) + leaf : nullptr),
-        target(both ? slot(frame, word[both ? 1 : 0]) + leaf : nullptr),
-        uniform(both ? V(*slot(frame, word[both ? 3 : 0])) : V(0)) {}
-  WENGERT_INLINE static Real* slot(const Frame<Real>& frame, std::uint32_t number) {
-    return frame.slots + std::size_t(number) * frame.width;
-  }
+      : adjoint(slot_of(frame, word[both ? 2 : 1]) + leaf),
+        x(slot_of(frame, word[both ? 4 : 2]) + leaf),
+        so_far(both ? slot_of(frame, word[both ? 5 : 0]) + leaf : nullptr),
+        target(both ? slot_of(frame, word[both ? 1 : 0]) + leaf : nullptr),
+        uniform(both ? V(*slot_of(frame, word[both ? 3 : 0])) : V(0)) {}
   WENGERT_INLINE Real by_chain(bool ieee, std::size_t lanes, std::size_t samples) const {
     return uniform_products::by_chain<V, both>(adjoint, x, uniform, so_far, target, ieee, lanes, samples);
   }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/recorded.hpp"
-#include "kernels/sweeps.hpp"
+#include "kernels/each_op.hpp"
 
 namespace wengert::bench {
 namespace {

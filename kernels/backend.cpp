@@ -2,10 +2,10 @@
 #include "kernels/backend.hpp"
 
 #include "kernels/columns.hpp"
+#include "kernels/each_op.hpp"
 #include "kernels/eager.hpp"
 #include "kernels/instruction_table.hpp"
 #include "kernels/leaf.hpp"
-#include "kernels/sweeps.hpp"
 #include "kernels/widths.hpp"
 
 namespace wengert::kernels {

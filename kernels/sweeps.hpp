@@ -1,6 +1,5 @@
-// The sweeps: every op of a tape forward, or backward, `width` evaluations at a time. One text for the scalar tape
-// (width 1, known at compile time, ops inlined and each going on to the next by itself) and for blocks of lanes (one function
-// per op, called through a table: its cost is shared by the lanes).
+// What a sweep does at one op: its value, or what its backward adds to the adjoints of its operands, `width` evaluations at a
+// time. One text for the scalar tape (width 1, known at compile time) and for blocks of lanes.
 #pragma once
 
 #include "kernels/backend.hpp"
@@ -148,72 +147,6 @@ WENGERT_INLINE void step(const Reals<V>& s, const OpRecord& r) {
   if constexpr (Row::arity == 0) nary<Row, V, single, forward>(s, r);
   else if constexpr (forward) forward_fixed<Row, V, single>(s, r);
   else backward_fixed<Row, V, single>(s, r);
-}
-
-template <class Row, class V, bool single, bool forward>
-WENGERT_NOINLINE void step_call(const Reals<V>& s, const OpRecord& r) {
-  step<Row, V, single, forward>(s, r);
-}
-
-/// All ops, of a block of lanes: a step is a call.
-template <class V, bool is_forward>
-void each_call(const Reals<V>& s) {
-  using Step = void (*)(const Reals<V>&, const OpRecord&);
-  static constexpr Step steps[] = {
-#define WENGERT_OP1(name, ...) step_call<rows::name##_, V, false, is_forward>,
-#define WENGERT_OP2(name, ...) WENGERT_OP1(name)
-#define WENGERT_OP3(name, ...) WENGERT_OP1(name)
-#define WENGERT_OPN(name, ...) WENGERT_OP1(name)
-#include "wengert/ops.def"
-  };
-  const auto step_of = [&](const OpRecord& r) { steps[static_cast<std::size_t>(r.op)](s, r); };
-  if constexpr (is_forward)
-    for (std::size_t k = 0; k < s.op_count; ++k) step_of(s.ops[k]);
-  else
-    for (std::size_t k = s.op_count; k-- > 0;)
-      if (!s.visit || s.visit[k]) step_of(s.ops[k]);
-}
-
-/// All ops, of the scalar tape, which inlines what costs a few cycles and calls the rest. Each op's code goes on to the next
-/// one's by a jump of its own, which processors foresee better than one that all of them share (M. A. Ertl, D. Gregg, "The
-/// Structure and Performance of Efficient Interpreters", Journal of Instruction-Level Parallelism 5, 2003). Addresses of labels
-/// are an extension that GCC and Clang have.
-template <class V, bool is_forward>
-void each_inlined(const Reals<V>& sweep) {
-  static const void* const code[] = {
-#define WENGERT_OP1(name, ...) &&name,
-#define WENGERT_OP2(name, ...) WENGERT_OP1(name)
-#define WENGERT_OP3(name, ...) WENGERT_OP1(name)
-#define WENGERT_OPN(name, ...) WENGERT_OP1(name)
-#include "wengert/ops.def"
-  };
-  const Reals<V> s = sweep;  // whose address nobody has, so that it can be in registers
-  const OpRecord *const end = is_forward ? s.ops + s.op_count : s.ops, *next = is_forward ? s.ops : s.ops + s.op_count;
-  const OpRecord* r;
-#define WENGERT_GO_ON()                                    \
-  do {                                                     \
-    if (next == end) return;                               \
-    r = is_forward ? next++ : --next;                      \
-  } while (!is_forward && s.visit && !s.visit[r - s.ops]); \
-  goto* code[static_cast<std::size_t>(r->op)]
-  WENGERT_GO_ON();
-#define WENGERT_OP1(name, ...)                                                   \
-  name:                                                                          \
-  if constexpr (info(Op::name).ulp <= 0.5 && info(Op::name).ulp_partials <= 1.5) \
-    step<rows::name##_, V, true, is_forward>(s, *r);                             \
-  else step_call<rows::name##_, V, true, is_forward>(sweep, *r);                 \
-  WENGERT_GO_ON();
-#define WENGERT_OP2(name, ...) WENGERT_OP1(name)
-#define WENGERT_OP3(name, ...) WENGERT_OP1(name)
-#define WENGERT_OPN(name, ...) WENGERT_OP1(name)
-#include "wengert/ops.def"
-#undef WENGERT_GO_ON
-}
-
-template <class V, bool single, bool is_forward>
-void each_op(const Reals<V>& s) {
-  if constexpr (single) each_inlined<V, is_forward>(s);
-  else each_call<V, is_forward>(s);
 }
 
 }  // namespace sweeps

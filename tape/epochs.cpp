@@ -3,7 +3,8 @@
 #include <mutex>
 #include <utility>
 
-#include "wengert/tape.hpp"
+#include "wengert/epochs.hpp"
+#include "wengert/error.hpp"
 
 namespace wengert::detail {
 
@@ -36,11 +37,11 @@ void Lifetime::check(const Lifetime*) {}
 #endif
 
 void Epochs::used_up() {
-  throw Error(ErrorCode::out_of_ids, "this tape was rewound or cleared 2^32 - 1 times; use a new one");
+  throw Error(ErrorCode::out_of_ids, "this tape was rewound or cleared 2^32 - 2 times; use a new one");
 }
 
 void Epochs::rewind(Id size) {
-  if (now_ == UINT32_MAX) used_up();
+  if (now_ == none - 1) used_up();
   rewinds_.make_room(1);
   while (!rewinds_.empty() && rewinds_.back().size >= size) rewinds_.truncate(rewinds_.size() - 1);
   rewinds_.push({now_, size});

@@ -27,8 +27,11 @@ auto with_memory_for(const char* what, Do act) {
 /// Whether the backward of an n-ary op works in scratch(i) (ops.def).
 constexpr bool works_in_scratch(Op op) {
   switch (op) {
-#define WENGERT_OPN(name, outputs, forward, backward, ...) \
-  case Op::name: return std::string_view(#backward).find("scratch(") != std::string_view::npos;
+#define WENGERT_OPN(name, outputs, forward, backward, ...)                                         \
+  case Op::name: {                                                                                 \
+    constexpr bool found = std::string_view(#backward).find("scratch(") != std::string_view::npos; \
+    return found;                                                                                  \
+  }
 #include "wengert/ops.def"
     default: return false;
   }
@@ -137,19 +140,31 @@ Id NaiveTape<Real>::constant(Real value) {
 
 template <class Real>
 Id NaiveTape<Real>::find_constant(Real value, Id more) {
-  SharedConstant& place = shared_[place_of(value)];
-  const bool there =
-      place.id < values_.size() && same_bits(place.value, value) && !epochs_.forgotten(place.id, place.epoch);
+  auto& known = shared_.at(value);
+  // Another one of this epoch: so the value isn't known. Numbers that differ at every step come here each time.
+  const bool room = values_.has_room(4) && constants_.has_room(4) && !ops_.full();
+  if (known.epoch != epochs_.now() || !room) [[unlikely]]
+    return find_constant_slowly(value, more);
+  const Id id = static_cast<Id>(values_.size());
+  values_.push(value);
+  constants_.push(id);
+  known = {value, id, known.epoch};
+  return id;
+}
+
+template <class Real>
+Id NaiveTape<Real>::find_constant_slowly(Real value, Id more) {
+  auto& known = shared_.at(value);
+  const bool there = known.id < values_.size() && known.is(value) && !epochs_.forgotten(known.id, known.epoch);
   if (!there) {
     make_room(1 + more, more != 0, 0);
     make_room(constants_, std::max<Id>(more, 1));
-    place.id = static_cast<Id>(values_.size());
-    place.value = value;
+    known = {value, static_cast<Id>(values_.size()), 0};
     values_.push(value);
-    constants_.push(place.id);
+    constants_.push(known.id);
   }
-  place.epoch = epochs_.now();
-  return place.id;
+  known.epoch = epochs_.now();
+  return known.id;
 }
 
 template <class Real>
@@ -212,10 +227,9 @@ Id NaiveTape<Real>::append_n(Op op, std::uint32_t n) {
   if (outputs == 0)
     fail(ErrorCode::bad_size, std::string(name(op)) + " doesn't take " + std::to_string(n) + " operands");
   make_room(outputs, 1, 0);
-  if (n > longest_ && works_in_scratch(op)) {
+  if (n > scratch_.size() && works_in_scratch(op)) {  // as many as the longest list: its backward needs them
     make_room(scratch_, n - scratch_.size());
     scratch_.extend(n - scratch_.size());
-    longest_ = n;
   }
   const Id out = append_record(op, n, outputs);
   // The sweep of this one op: the same code as a replay.

@@ -63,8 +63,8 @@ bool NaiveTape<Real>::fits(const Mark& mark) const {
 }
 
 template <class Real>
-void NaiveTape<Real>::truncate(const Mark& mark) noexcept {
-  labels_.rewind(mark.variables);
+inline void NaiveTape<Real>::truncate(const Mark& mark) noexcept {
+  if (!labels_.empty()) labels_.rewind(mark.variables);
   values_.truncate(mark.variables);
   ops_.truncate(mark.ops);
   operands_.truncate(mark.operands);
@@ -79,8 +79,7 @@ void NaiveTape<Real>::truncate(const Mark& mark) noexcept {
 template <class Real>
 void NaiveTape<Real>::take_back(const Mark& mark) noexcept {
   truncate(mark);
-  for (SharedConstant& place : shared_)
-    if (place.id >= mark.variables) place.id = no_id;
+  shared_.forget(mark.variables);
 }
 
 template <class Real>

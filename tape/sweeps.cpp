@@ -1,5 +1,6 @@
 // A tape's own sweeps, one evaluation at a time: forward, and backward from one seed or several.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -28,6 +29,16 @@ class Unchanged {
   std::uint32_t epoch_;
   std::size_t size_, ops_;
 };
+
+/// Copies of what is there already, which the C library makes with the widest stores there are.
+template <class Real>
+void fill(std::span<Real> numbers, Real with) {
+  constexpr std::size_t stretch = 512 / sizeof(Real);
+  const std::size_t size = numbers.size(), first = std::min(size, stretch);
+  for (std::size_t i = 0; i < first; ++i) numbers[i] = with;
+  for (std::size_t i = first; i < size; i += stretch)
+    std::memcpy(&numbers[i], &numbers[0], std::min(stretch, size - i) * sizeof(Real));
+}
 
 /// Numbers of a tape that are as they were where a custom op throws half way.
 template <class Real>
@@ -131,7 +142,7 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   const auto begin = [&] {
     // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
     adjoints_.truncate(0);
-    std::fill_n(adjoints_.extend(values_.size()), values_.size(), Real(-0.0));
+    fill(std::span(adjoints_.extend(values_.size()), values_.size()), Real(-0.0));
     for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
   };
   if (calls_.empty()) {

@@ -7,6 +7,7 @@
 //   std::printf("f = %g, df/dx0 = %g\n", value(f), grad(x[0]));
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <ranges>
 #include <span>
@@ -89,12 +90,11 @@ Var<Real> one_output(Op op, const Lists&... lists) {
 
 template <class Real, class... Lists>
 std::vector<Var<Real>> all_outputs(Op op, const Lists&... lists) {
-  std::vector<Var<Real>> outputs;  // with room before anything is recorded
-  outputs.reserve(info(op).outputs(static_cast<Id>((static_cast<std::size_t>(std::ranges::distance(lists)) + ...))));
+  const std::size_t operands = (static_cast<std::size_t>(std::ranges::distance(lists)) + ...);
+  std::vector<Var<Real>> outputs(info(op).outputs(static_cast<Id>(operands)));  // before anything is recorded
   const auto [first, count] = recorded<Real>(op, lists...);
-  if (count == 0)
-    for (Real y : folded<Real>(op, lists...)) outputs.emplace_back(y);
-  for (Id j = 0; j < count; ++j) outputs.emplace_back(*first.tape(), first.id() + j);
+  if (count == 0) std::ranges::copy(folded<Real>(op, lists...), outputs.begin());
+  for (Id j = 0; j < count; ++j) outputs[j] = Var<Real>(*first.tape(), first.id() + j);
   return outputs;
 }
 

@@ -9,7 +9,6 @@
 //   tape.forward();                                                // replays every op
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +22,7 @@
 
 #include "wengert/api.hpp"
 #include "wengert/array.hpp"
+#include "wengert/epochs.hpp"
 #include "wengert/error.hpp"
 #include "wengert/labels.hpp"
 #include "wengert/ops.hpp"
@@ -100,77 +100,6 @@ enum class ZeroRule {
   exact,  ///< exactly 0 where either is exactly 0, so that a branch not taken can't poison a gradient
   ieee    ///< the plain product
 };
-
-namespace detail {
-
-/// Which ids still name what they named when they were handed out. Each rewind ends an epoch. Belongs to the tape as an
-/// object, not to what it holds: ids are not carried over by copying or moving, and what is assigned to or moved from has
-/// forgotten all of its own.
-class Epochs {
- public:
-  Epochs() = default;
-  Epochs(const Epochs&) noexcept {}
-  Epochs(Epochs&& other) noexcept { other.forget_all(); }
-  Epochs& operator=(const Epochs& other) noexcept {
-    if (this != &other) forget_all();
-    return *this;
-  }
-  Epochs& operator=(Epochs&& other) noexcept {
-    if (this != &other) forget_all(), other.forget_all();
-    return *this;
-  }
-
-  std::uint32_t now() const { return now_; }
-  /// Ids from `size` on name nothing any more. Throws out_of_ids, out_of_memory.
-  WENGERT_API void rewind(Id size);
-  /// No id does. Throws out_of_ids.
-  void clear() {
-    if (now_ == UINT32_MAX) [[unlikely]]
-      used_up();
-    forget_all();
-  }
-  bool forgotten(Id id, std::uint32_t epoch) const {
-    return epoch != now_ && id >= floor_ && forgotten_since(id, epoch);
-  }
-
- private:
-  void forget_all() noexcept {
-    rewinds_.truncate(0);
-    first_ = ++now_;
-    floor_ = 0;
-  }
-  WENGERT_API bool forgotten_since(Id id, std::uint32_t epoch) const;
-  [[noreturn]] WENGERT_API static void used_up();
-
-  struct Rewind {
-    std::uint32_t epoch;  // that it ended
-    Id size;
-  };
-  // Without those that a later one undercut: sizes ascend, so an epoch's ids survived up to the first entry from it on.
-  Array<Rewind> rewinds_;
-  std::uint32_t now_ = 0, first_ = 0;  // ids from before `first_` are gone
-  Id floor_ = no_id;                   // ids below were never forgotten
-};
-
-/// Tells which tapes there are, so that a Var of one that has ended is found out; in checked builds (-Dchecked=true) alone, since
-/// it takes a look through all tapes for each operand. Known by its address.
-class WENGERT_API Lifetime {
- public:
-  Lifetime() noexcept;
-  Lifetime(const Lifetime&) noexcept : Lifetime() {}
-  Lifetime& operator=(const Lifetime&) noexcept { return *this; }
-  ~Lifetime();
-
-  /// Throws stale_id unless it lives. Does nothing where the library isn't a checked build.
-  static void check(const Lifetime* lifetime);
-
- private:
-  // A list of all: it takes no memory that could be missing. Unused in other builds, which so have the same layout.
-  [[maybe_unused]] Lifetime* previous_ = nullptr;
-  [[maybe_unused]] Lifetime* next_ = nullptr;
-};
-
-}  // namespace detail
 
 /// A tape-based record of a scalar computation, in contiguous arrays addressed by ids. Recording an op computes it;
 /// every result is kept. One thread at a time per tape; tapes share nothing.
@@ -293,9 +222,9 @@ class WENGERT_API NaiveTape {
   /// many more variables an op that it is for records, constants and result. There is room for them once it is recorded, so that
   /// the op doesn't fail half way.
   WENGERT_INLINED Id shared_constant(Real value, Id more = 0) {
-    const SharedConstant& place = shared_[place_of(value)];
-    if (place.epoch == epochs_.now() && place.id != no_id && same_bits(place.value, value)) [[likely]]
-      return place.id;
+    const auto& known = shared_.at(value);
+    if (known.epoch == epochs_.now() && known.is(value)) [[likely]]
+      return known.id;
     return find_constant(value, more);
   }
   /// Appends a fixed-arity op whose value is known, with operands that were checked; bit k of `constants` where operand k is
@@ -354,11 +283,7 @@ class WENGERT_API NaiveTape {
   void check_older(Id id, std::uint32_t epoch) const;
   [[noreturn]] void stale(Id id) const;
   Id find_constant(Real value, Id more);
-  static bool same_bits(Real a, Real b) { return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b); }
-  /// Among shared_.
-  static std::size_t place_of(Real value) {
-    return static_cast<std::size_t>(std::uint64_t(std::bit_cast<Bits>(value)) * 0x9e3779b97f4a7c15u >> 60);
-  }
+  Id find_constant_slowly(Real value, Id more);
   static constexpr bool reads_tie(Op op) {
     return ((info(op).uses[0] | info(op).uses[1] | info(op).uses[2]) & uses::T) != 0;
   }
@@ -382,15 +307,12 @@ class WENGERT_API NaiveTape {
   Id append_record(Op op, std::uint32_t n, std::uint32_t outputs);
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const;
 
-  using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
-
   const kernels::Backend<Real>* backend_;
   detail::Array<Real> values_, adjoints_;
   detail::Array<OpRecord> ops_;
   detail::Array<Id> operands_, inputs_, constants_, parameters_;
   detail::Array<Guard> guards_;
   std::vector<Call<Real>> calls_;
-  std::size_t longest_ = 0;  // operand list so far whose op works in scratch: the room its backward needs
   detail::Array<Real> scratch_;
   ZeroRule zero_rule_ = ZeroRule::exact;
   std::size_t budget_ = SIZE_MAX;
@@ -398,13 +320,7 @@ class WENGERT_API NaiveTape {
   detail::Lifetime lifetime_;
   detail::Labels labels_;
   detail::Epochs epochs_;
-  /// Constants recorded lately, by their bits.
-  struct SharedConstant {
-    Real value = 0;
-    Id id = no_id;
-    std::uint32_t epoch = 0;
-  };
-  SharedConstant shared_[16];
+  detail::SharedConstants<Real> shared_;
 };
 
 extern template class NaiveTape<double>;

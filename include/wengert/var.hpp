@@ -278,12 +278,13 @@ class Var {
       default: return detail::value(op, a.value_, b.value_, c.value_);
     }
   }
-  // Inlined, so that a Var lives in registers: written to memory in parts and read as a whole, it would stall the loads.
+  // Inlined, so that a Var lives in registers: written to memory in parts and read as a whole, it would stall the loads. What
+  // may be refused is looked at before a constant is recorded.
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a) {
     Tape* const tape = a.tape_;
     if (!tape) return Var(value);
     const Id x = a.place(*tape);
-    return Var(value, tape, tape->append(op, value, x, x, x, !a.tape_), tape->epoch());
+    return Var(value, tape, tape->append(op, value, x, x, x), tape->epoch());
   }
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
@@ -294,17 +295,12 @@ class Var {
   WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
     Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
     if (!tape) return Var(value);
-    Id more = !a.tape_ + !b.tape_ + !c.tape_;
-    if (more != 0) {  // what may be refused is looked at before a constant is recorded
-      if (a.tape_) a.place(*tape);
-      if (b.tape_) b.place(*tape);
-      if (c.tape_) c.place(*tape);
-    }
-    const Id x = a.place(*tape, more);
-    more -= !a.tape_;
-    const Id y = b.place(*tape, more);
-    more -= !b.tape_;
-    const Id z = c.place(*tape, more);
+    a.check_on(*tape);
+    b.check_on(*tape);
+    c.check_on(*tape);
+    const Id x = a.checked_place(*tape, 1 + !b.tape_ + !c.tape_);
+    const Id y = b.checked_place(*tape, 1 + !c.tape_);
+    const Id z = c.checked_place(*tape, 1);
     return Var(value, tape, tape->append(op, value, x, y, z, constants(a, b, c)), tape->epoch());
   }
   template <class... Operands>
@@ -322,18 +318,19 @@ class Var {
     const auto [x, y] = places(*tape, a, b);
     return tape->compare(op, outcome, x, y, at.file, at.line);
   }
-  /// As `place`, of an operand of an op that records so many variables `more` where this one is a constant.
-  WENGERT_INLINED Id place(Tape& tape, Id more) const {
-    return tape_ ? place(tape) : tape.shared_constant(value_, more);
+  /// Unless it is a constant, it has to be on `tape`, and to be there still.
+  WENGERT_INLINED void check_on(Tape& tape) const {
+    if (tape_) place(tape);
   }
-  /// Of two operands, of which one is no constant: what may be refused is looked at before a constant is recorded.
+  /// Where it is, once checked; a constant is recorded for an op that takes `more` variables after it.
+  WENGERT_INLINED Id checked_place(Tape& tape, Id more) const {
+    return tape_ ? id_ : tape.shared_constant(value_, more);
+  }
   WENGERT_INLINED static std::pair<Id, Id> places(Tape& tape, const Var& a, const Var& b) {
-    if (a.tape_) {
-      const Id x = a.place(tape);
-      return {x, b.place(tape, 1)};
-    }
-    const Id y = b.place(tape);
-    return {a.place(tape, 1), y};
+    a.check_on(tape);
+    b.check_on(tape);
+    const Id x = a.checked_place(tape, 1);
+    return {x, b.checked_place(tape, 1)};
   }
 
   Real value_ = 0;

@@ -264,6 +264,43 @@ BOOST_AUTO_TEST_CASE(vars_stay_with_their_tape) {
   BOOST_TEST(value(z) == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_tape_takes_no_constants_along) {
+  const auto shared = [](NaiveTape<double>& tape) { return input(tape, 1) * 2.0 + 3.0; };
+  const auto doubled = [](NaiveTape<double>& tape) {
+    const V y = V(tape, 0) * 2.0;
+    tape.forward();
+    return tape.value(y.id());
+  };
+  NaiveTape<double> tape;
+  shared(tape);
+  tape.clear();  // the ids of 2 and 3 name inputs from now on
+  for (int k = 0; k < 6; ++k) input(tape, 10 + k);
+  NaiveTape<double> copy = tape, assigned;
+  BOOST_TEST(doubled(copy) == 20);
+  shared(assigned);
+  assigned = tape;
+  BOOST_TEST(doubled(assigned) == 20);
+  NaiveTape<double> moved = std::move(tape);
+  BOOST_TEST(doubled(moved) == 20);
+  shared(tape);  // which was moved from
+  tape = std::move(moved);
+  BOOST_TEST(doubled(tape) == 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_tape_that_was_moved_from_is_like_a_new_one) {
+  NaiveTape<double> tape;
+  const auto product = [&] {
+    std::vector<V> x;
+    for (int k = 1; k <= 4; ++k) x.push_back(input(tape, k));
+    backward(prod(x));
+    return grad(x[0]);
+  };
+  BOOST_TEST(product() == 24);
+  const NaiveTape<double> taken = std::move(tape);
+  BOOST_TEST(tape.size() == 0u);
+  BOOST_TEST(product() == 24);
+}
+
 BOOST_AUTO_TEST_CASE(floats) {
   NaiveTape<float> tape;
   Var<float> x = input(tape, 0.5f);

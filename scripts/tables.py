@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The tables of README.md, from committed runs.
+"""The tables of README.md, from committed runs; those of other machines than its own are in results/MACHINE/README.md.
 
     tables.py MACHINE            prints them
-    tables.py MACHINE --write    puts them into README.md, in place of those that it has
+    tables.py MACHINE --write    puts them into the page, in place of those that it has
 """
 
 import csv
@@ -11,6 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAIN = "amd-epyc-zen4-2core"  # README.md is about this machine
 # Of each table the name of its first column, and a title and a run for each of the others.
 TABLES = [
     ("level", [("west f64", "west"), ("west f32", "west-f32"), ("dag f64", "dag"), ("black-scholes f64", "black-scholes"),
@@ -21,6 +22,16 @@ TABLES = [
               ("black-scholes", "peers-black-scholes"), ("heston", "peers-heston")]),
     ("language", [("west", "languages-west"), ("expr", "languages-expr")]),
 ]
+
+
+def page(machine):
+    return ROOT / "README.md" if machine == MAIN else ROOT / "results" / machine / "README.md"
+
+
+def of(machine):
+    """Its tables: all of them, but of other machines than README.md's those that have been run."""
+    return [(first, columns) for first, columns in TABLES
+            if machine == MAIN or (ROOT / "results" / machine / columns[0][1]).is_dir()]
 
 
 def table(first, columns, machine):
@@ -41,18 +52,18 @@ def table(first, columns, machine):
 def main():
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--write"]):
         sys.exit(__doc__)
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    for first, columns in TABLES:
-        try:
-            now = table(first, columns, sys.argv[1])
-        except OSError as error:
-            sys.exit(f"tables: {error.filename}: {error.strerror}")
+    machine, write = sys.argv[1], len(sys.argv) == 3
+    try:
+        text = page(machine).read_text() if write else ""
+        tables = [(first, columns, table(first, columns, machine)) for first, columns in of(machine)]
+    except OSError as error:
+        sys.exit(f"tables: {error.filename}: {error.strerror}")
+    for first, columns, now in tables:
         text = re.sub(rf"^\| {first} \| {re.escape(columns[0][0])} \|.*?\n(?=\n)", lambda _: now, text, flags=re.M | re.S)
-        if len(sys.argv) == 2:
+        if not write:
             print(now)
-    if len(sys.argv) == 3:
-        readme.write_text(text)
+    if write:
+        page(machine).write_text(text)
 
 
 if __name__ == "__main__":

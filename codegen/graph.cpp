@@ -98,9 +98,10 @@ IntComparison opposite(IntComparison how) {
 Value Graph::number_of(const Node& node) {
   const std::uint64_t key = hash(node);
   if (!codegen::at_hand(node.what)) {
-    Value& last = recent_[key & (recent_size - 1)];
-    if (last == no_value || !same(nodes_[last], node)) last = add(node);
-    return last;
+    Recent& last = recent_[key & (recent_size - 1)];
+    const auto tag = static_cast<std::uint32_t>(key >> 32);
+    if (last.value == no_value || last.tag != tag || !same(nodes_[last.value], node)) last = {add(node), tag};
+    return last.value;
   }
   std::size_t at = key & (at_hand_.size() - 1);
   for (; at_hand_[at] != no_value; at = (at + 1) & (at_hand_.size() - 1))

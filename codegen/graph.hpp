@@ -126,7 +126,7 @@ class Graph {
         chain_(chain),
         most_(no_more ? std::max<std::size_t>(expected, 1) : no_value),
         at_hand_(256, no_value),
-        recent_(recent_size, no_value) {
+        recent_(recent_size) {
     nodes_.reserve(expected);
   }
 
@@ -223,9 +223,13 @@ class Graph {
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
   std::size_t at_hand_count_ = 0;
   // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so
-  // long, and this stays in the caches.
+  // long, and this stays in the caches. More of the hash is kept beside it, since its node is in them no longer.
+  struct Recent {
+    Value value = no_value;
+    std::uint32_t tag = 0;
+  };
   static constexpr std::size_t recent_size = 4096;
-  std::vector<Value> recent_;
+  std::vector<Recent> recent_;
 };
 
 }  // namespace wengert::codegen

@@ -93,18 +93,27 @@ class NativeLowering {
       graph_.refuse_nan(x, x);
   }
 
+  /// An instruction in few bytes: they are written in one order and read in another. Its versions are among words_, from `first` on
+  /// those that it reads, then those that it writes.
   struct Step {
-    Instruction instruction;
-    std::uint32_t first_write, first_read;  // versions, among words_
+    std::uint32_t first, reads, writes, adjoints, sources;
+    kernels::Kind kind;
+    bool no_tie, is_check, outcome;
   };
+  std::span<const Version> reads(const Step& step) const { return {words_.data() + step.first, step.reads}; }
+  std::span<const Version> writes(const Step& step) const {
+    return {words_.data() + step.first + step.reads, step.writes};
+  }
 
   /// In the order of the tape, which keeps few values in use at a time; but checks of guards wait.
   void run_code(const Code& code, std::vector<Result> results) {
     words_.clear();
+    words_.reserve(code.words.size());
     const Version before = static_cast<Version>(values_.size());
-    std::vector<Step> steps;
+    values_.reserve(before + code.words.size());
+    codegen::LargeVector<Step> steps;
     steps.reserve(code.instructions);
-    std::vector<std::uint32_t> first_step;  // of each of the code's instructions
+    codegen::LargeVector<std::uint32_t> first_step;  // of each of the code's instructions
     first_step.reserve(code.instructions + 1);
     std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
@@ -113,25 +122,30 @@ class NativeLowering {
                         static_cast<std::uint32_t>((point() ? uniforms_.sums : pointers_.sums) + instruction.sum),
                         codegen::Table::uniforms,
                         instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total});
-      Step step{instruction, 0, static_cast<std::uint32_t>(words_.size())};
+      if (instruction.item == first_step.size()) first_step.push_back(static_cast<std::uint32_t>(steps.size()));
+      const auto count = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
+      steps.push_back({count(words_.size()), count(instruction.reads.size()), count(instruction.writes.size()),
+                       count(instruction.adjoints().size()), count(instruction.sources().size()), instruction.kind,
+                       instruction.no_tie, instruction.is_check, instruction.outcome});
       for (const Slot slot : instruction.reads) words_.push_back(now_[slot]);
-      step.first_write = static_cast<std::uint32_t>(words_.size());
       for (const Slot slot : instruction.writes) {
         now_[slot] = new_version();
         words_.push_back(now_[slot]);
       }
-      if (instruction.item == first_step.size()) first_step.push_back(static_cast<std::uint32_t>(steps.size()));
-      steps.push_back(step);
     });
     first_step.push_back(static_cast<std::uint32_t>(steps.size()));
-    std::vector<std::uint32_t> order(code.instructions);
+    codegen::LargeVector<std::uint32_t> order;
+    order.resize(code.instructions);
     for (std::uint32_t k = 0; k < order.size(); ++k) order[code.recorded[k]] = k;
     let_checks_wait(steps, first_step, order);
     for (Result& result : results) result.slot_or_version = now_[result.slot_or_version];
     results.insert(results.end(), sums.begin(), sums.end());
     // Results go out as soon as they are there: first of each version's, and the next of the same.
     constexpr std::uint32_t none = 0xffffffffu;
-    std::vector<std::uint32_t> first(values_.size(), none), next(results.size(), none);
+    codegen::LargeVector<std::uint32_t> first;
+    first.resize(values_.size());
+    std::fill(first.begin(), first.end(), none);
+    std::vector<std::uint32_t> next(results.size(), none);
     for (std::uint32_t k = static_cast<std::uint32_t>(results.size()); k-- > 0;) {
       next[k] = first[results[k].slot_or_version];
       first[results[k].slot_or_version] = k;
@@ -145,19 +159,16 @@ class NativeLowering {
       for (std::uint32_t s = first_step[k]; s < first_step[k + 1]; ++s) {
         if (!graph_.complete()) return;
         record(steps[s]);
-        for (std::size_t w = 0; w < steps[s].instruction.writes.size(); ++w) put_all(words_[steps[s].first_write + w]);
+        for (const Version version : writes(steps[s])) put_all(version);
         graph_.repeat_for_second_vector();
       }
   }
 
   /// Until one of what they compare is read for the last time: it is in a register then, and there without being waited for.
-  void let_checks_wait(const std::vector<Step>& steps, const std::vector<std::uint32_t>& first_step,
-                       std::vector<std::uint32_t>& order) const {
-    const auto is_check = [&](std::uint32_t k) { return steps[first_step[k]].instruction.is_check; };
+  void let_checks_wait(const codegen::LargeVector<Step>& steps, const codegen::LargeVector<std::uint32_t>& first_step,
+                       codegen::LargeVector<std::uint32_t>& order) const {
+    const auto is_check = [&](std::uint32_t k) { return steps[first_step[k]].is_check; };
     if (std::none_of(order.begin(), order.end(), is_check)) return;
-    const auto reads = [&](const Step& step) {
-      return std::span<const Version>(words_).subspan(step.first_read, step.instruction.reads.size());
-    };
     const auto at_hand = [&](Version version) {
       const Value value = values_[version];
       return value != codegen::no_value && graph_.nodes()[value].what < codegen::Do::input;
@@ -187,20 +198,20 @@ class NativeLowering {
   }
 
   void record(const Step& step) {
-    const Instruction& instruction = step.instruction;
-    const kernels::Kind& kind = instruction.kind;
+    const kernels::Kind& kind = step.kind;
     if (kind.op == Op::sum_samples) return;  // goes out as its operand's version
-    reads_.resize(instruction.reads.size());
-    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[words_[step.first_read + k]];
-    if (instruction.is_check) return refuse_if_other(kind.op, instruction.outcome);
-    writes_.assign(std::max<std::size_t>(instruction.writes.size(), 3), codegen::no_value);
+    const Instruction instruction{kind, writes(step), reads(step), step.adjoints, step.sources, step.no_tie};
+    reads_.resize(step.reads);
+    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[instruction.reads[k]];
+    if (step.is_check) return refuse_if_other(kind.op, step.outcome);
+    writes_.assign(std::max<std::size_t>(step.writes, 3), codegen::no_value);
     if (!subroutines_.call(instruction, reads_.data(), writes_.data()))
       record_instruction<Real>(graph_, instruction, reads_.data(), writes_.data());
     const Value* source = reads_.data() + reads_.size() - instruction.sources().size();
     unsigned active = kind.active;
-    for (std::size_t k = 0; k < instruction.writes.size(); ++k) {
+    for (std::size_t k = 0; k < step.writes; ++k) {
       const bool first = !kind.adjoint || (active != 0 && (kind.assign >> std::countr_zero(active) & 1));
-      values_[words_[step.first_write + k]] =
+      values_[instruction.writes[k]] =
           first ? writes_[k] : graph_.binary(codegen::Do::add, *source++, writes_[k]);
       active &= active - 1;
     }
@@ -225,8 +236,8 @@ class NativeLowering {
   codegen::Graph graph_;
   Subroutines<Real> subroutines_;
   std::vector<Version> now_;   // in each slot
-  std::vector<Value> values_;  // [version]
-  std::vector<Version> words_;
+  codegen::LargeVector<Value> values_;  // [version]
+  codegen::LargeVector<Version> words_;
   std::vector<Value> reads_, writes_;
 };
 
@@ -249,7 +260,7 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   // Of a node: itself; its second one, its use of each operand, its state, its code. What grows is held twice meanwhile, once in
   // its old size.
   constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
-  constexpr std::size_t step = sizeof(Instruction) + 48, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
+  constexpr std::size_t step = 28 + 12, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
   constexpr std::size_t long_vectors = 8;                // that end with part of a huge page
   const std::size_t ends = codegen::worth_huge_pages(node * nodes) ? long_vectors * codegen::huge_page : 0;

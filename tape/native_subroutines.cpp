@@ -44,6 +44,7 @@ void record_instruction(codegen::Graph& graph, const Instruction& instruction, c
 
 template <class Real>
 bool Subroutines<Real>::call(const Instruction& instruction, const Value* reads, Value* results) {
+  if (least_ == codegen::no_value) return false;
   const kernels::Kind& kind = instruction.kind;
   const std::size_t inputs = inputs_of(instruction), outputs = instruction.writes.size();
   if (std::max(inputs, outputs) > graph_.most_given()) return false;

@@ -64,7 +64,7 @@ class Compilation {
     const Items body = lower_forward(tape_, s_, guards_, places_, Phase::body, values_),
                 prologue = uniform_items(Phase::prologue), epilogue = uniform_items(Phase::epilogue);
 
-    const std::vector<std::uint32_t> order = schedule(body, values_);
+    const LargeVector<std::uint32_t> order = schedule(body, values_);
     Slots value_slots(values_), slots(values_), uniform_slots(values_);
     data_->values_code = place_body(body, order, false, value_slots, data_->values);
     keep_zero(slots, data_->gradient);
@@ -73,7 +73,7 @@ class Compilation {
     place_backward(slots);
     if (s_.has_uniform) {
       place_uniform(prologue, epilogue, uniform_slots);
-      const std::vector<std::uint8_t> whole = read_in_all_lanes({&body, &backward_.body});
+      const LargeVector<std::uint8_t> whole = read_in_all_lanes({&body, &backward_.body});
       for (const auto& [layout, in] : {std::pair(&data_->values, &value_slots), std::pair(&data_->gradient, &slots)})
         for (Id id = 0; id < s_.flags.size(); ++id)
           if (s_.uniform(id) && (*in)[id] != no_slot)
@@ -88,15 +88,15 @@ class Compilation {
   Items uniform_items(Phase phase) {
     return s_.has_uniform ? lower_forward(tape_, s_, guards_, places_, phase, values_) : Items();
   }
-  static std::vector<std::uint32_t> as_it_is(const Items& items) {
-    std::vector<std::uint32_t> order(items.items.size());
+  static LargeVector<std::uint32_t> as_it_is(const Items& items) {
+    LargeVector<std::uint32_t> order(items.items.size());
     std::iota(order.begin(), order.end(), 0u);
     return order;
   }
 
   /// Per variable, whether something reads it that doesn't take its first lane for all.
-  std::vector<std::uint8_t> read_in_all_lanes(std::initializer_list<const Items*> codes) const {
-    std::vector<std::uint8_t> whole(s_.flags.size(), 0);
+  LargeVector<std::uint8_t> read_in_all_lanes(std::initializer_list<const Items*> codes) const {
+    LargeVector<std::uint8_t> whole(s_.flags.size(), 0);
     for (const Items* items : codes) {
       auto special = items->specials.begin();
       for (std::uint32_t position = 0; position < items->items.size(); ++position) {
@@ -134,7 +134,7 @@ class Compilation {
   Code place_body(const Items& items, std::span<const std::uint32_t> order, bool keep, Slots& slots,
                   Layout<Real>& layout) {
     const std::size_t variables = s_.flags.size();
-    std::vector<std::uint8_t> read(variables, 0);
+    LargeVector<std::uint8_t> read(variables, 0);
     std::vector<ValueId> pinned;
     for (const Item& item : items.items)
       for (ValueId value : items.reads(item))

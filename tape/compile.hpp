@@ -17,10 +17,13 @@
 #include <span>
 #include <vector>
 
+#include "codegen/large_vector.hpp"
 #include "kernels/uniform_products.hpp"
 #include "tape/program.hpp"
 
 namespace wengert::plan {
+
+using codegen::LargeVector;  // of what passes leave to the next
 
 /// Of a value in static single assignment form. Ids of the tape are those of its variables' values; others follow.
 using ValueId = std::uint32_t;
@@ -40,8 +43,8 @@ struct Simplified {
     late = 32,     ///< it depends on a sum over the samples
     asked = 64,    ///< the result of a comparison that guards alone want: their checks compare
   };
-  std::vector<std::uint8_t> flags;
-  std::vector<Id> same;  ///< the first variable that always has the same value
+  LargeVector<std::uint8_t> flags;
+  LargeVector<Id> same;  ///< the first variable that always has the same value
   std::size_t dead_ops = 0, constant_ops = 0, common_ops = 0, passive_ops = 0, hoisted_ops = 0;
   bool has_uniform = false;  ///< parameters, sums, and what depends on them alone
 
@@ -78,8 +81,8 @@ struct Item {
 };
 
 struct Items {
-  std::vector<Item> items;
-  std::vector<ValueId> words;
+  LargeVector<Item> items;
+  LargeVector<ValueId> words;
 
   /// What else there is to know of items of a kind past those of the catalogue: the rule's, the (first) sum's or the guard's number,
   /// of a dot how many operands; of a call how many of the reads are adjoints of outputs, of products their kernel.
@@ -127,7 +130,7 @@ Items lower_forward(const TapeView<Real>& tape, const Simplified& simplified, co
                     Phase phase, ValueId& values);
 
 /// The order to run them in: positions in `code.items`.
-std::vector<std::uint32_t> schedule(const Items& code, ValueId values);
+LargeVector<std::uint32_t> schedule(const Items& code, ValueId values);
 
 /// What place makes of values.
 class Slots {
@@ -150,7 +153,7 @@ class Slots {
   Slot count() const { return count_; }
 
  private:
-  std::vector<Slot> slot_;
+  LargeVector<Slot> slot_;
   Slot kept_ = 0, count_ = 0;
 };
 

@@ -38,7 +38,7 @@ class BackwardLowering {
       sweep(Phase::epilogue);
     }
     // Adjoints of uniform variables, so far. In the body each sample has its own.
-    std::vector<ValueId> uniform;
+    LargeVector<ValueId> uniform;
     if (s_.has_uniform) {
       uniform = adjoint_;
       std::fill(adjoint_.begin(), adjoint_.end(), no_value);
@@ -84,13 +84,13 @@ class BackwardLowering {
         adjoint(record);
   }
   /// `uniform`: adjoints that the epilogue left.
-  void sweep_body(const std::vector<ValueId>& uniform) {
+  void sweep_body(const LargeVector<ValueId>& uniform) {
     const auto in_body = [&](const OpRecord& record) {
       return visited(record) && (record.op == Op::sum_samples || s_.phase(record.out) == Phase::body);
     };
     // A uniform variable's adjoint is whole once the first op that reads it has been visited.
     uses_.assign(tape_.values.size(), 0);
-    std::vector<std::size_t> last_of(tape_.ops.size() + 1, 0);
+    LargeVector<std::size_t> last_of(tape_.ops.size() + 1, 0);
     std::vector<Id> whole;
     for (std::size_t k = 0; k < tape_.ops.size(); ++k) {
       if (in_body(tape_.ops[k]))
@@ -357,10 +357,10 @@ class BackwardLowering {
   Simplified& s_;
   std::uint32_t next_total_;
   std::vector<Id> taken_;            // uniform variables whose adjoints are summed over the samples, in the sums' order
-  std::vector<std::uint32_t> uses_;  // of each of them, by ops of the samples
+  LargeVector<std::uint32_t> uses_;  // of each of them, by ops of the samples
   std::vector<Factors> factors_;     // scratch of `uniform_dot`
-  std::vector<ValueId> adjoint_;     // of each variable, so far
-  std::vector<std::uint8_t> seen_;   // scratch of `list`
+  LargeVector<ValueId> adjoint_;     // of each variable, so far
+  LargeVector<std::uint8_t> seen_;   // scratch of `list`
   Backward out_{};
   Items* code_ = nullptr;  // what is being written
 };

@@ -71,7 +71,7 @@ class ForwardLowering {
     bool any = false;
     for (const OpRecord& record : tape_.ops) any |= is_long_sum(record) && computed(record);
     if (!any) return;
-    std::vector<std::uint32_t> written_by(tape_.values.size(), 0);
+    LargeVector<std::uint32_t> written_by(tape_.values.size(), 0);
     for (std::uint32_t k = 0; k < tape_.ops.size(); ++k)
       for (Id j = 0; j < outputs_of(tape_, tape_.ops[k]); ++j) written_by[tape_.ops[k].out + j] = k;
     for (const OpRecord& record : tape_.ops) {

@@ -27,7 +27,7 @@ Guards sort_guards(const TapeView<Real>& tape, std::span<const Guard> guards, Si
     if (of_samples) sorted.of_samples = sorted.all.size();
   }
 
-  std::vector<std::uint8_t> decides(tape.values.size(), 0), read(decides);
+  LargeVector<std::uint8_t> decides(tape.values.size(), 0), read(decides);
   for (const Guard& guard : guards) decides[s.same[guard.condition]] = 1;
   for (Id id : outputs) read[s.same[id]] = 1;
   for (const OpRecord& record : tape.ops)

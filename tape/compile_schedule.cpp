@@ -24,7 +24,7 @@ class Scheduler {
         next_(size_, none),
         queues_(kind_count) {
     // Who waits for whom: for each instruction those that read what it writes, in one array.
-    std::vector<std::uint32_t> writer(values, none);
+    LargeVector<std::uint32_t> writer(values, none);
     for (std::uint32_t i = 0; i < size_; ++i)
       for (ValueId value : code.writes(code.items[i])) writer[value] = i;
     first_reader_.assign(size_ + 1, 0);
@@ -33,7 +33,7 @@ class Scheduler {
         if (writer[value] != none) ++first_reader_[writer[value] + 1];
     for (std::uint32_t i = 0; i < size_; ++i) first_reader_[i + 1] += first_reader_[i];
     readers_.resize(first_reader_[size_]);
-    std::vector<std::uint32_t> place(first_reader_.begin(), first_reader_.end() - 1);
+    LargeVector<std::uint32_t> place(first_reader_.begin(), first_reader_.end() - 1);
     for (std::uint32_t i = 0; i < size_; ++i)
       for (ValueId value : code.reads(code.items[i]))
         if (writer[value] != none) {
@@ -42,10 +42,10 @@ class Scheduler {
         }
   }
 
-  std::vector<std::uint32_t> run() {
-    std::vector<std::uint32_t> order;
+  LargeVector<std::uint32_t> run() {
+    LargeVector<std::uint32_t> order;
     order.reserve(size_);
-    std::vector<std::uint8_t> done(size_, 0);
+    LargeVector<std::uint8_t> done(size_, 0);
     std::uint32_t oldest = 0;
     std::uint16_t kind = 0;
     admit(oldest);
@@ -118,15 +118,15 @@ class Scheduler {
 
   const Items& code_;
   std::uint32_t size_, limit_ = 0;
-  std::vector<std::uint32_t> missing_;  // operands that an instruction still waits for
-  std::vector<std::uint32_t> next_;     // in its queue
+  LargeVector<std::uint32_t> missing_;  // operands that an instruction still waits for
+  LargeVector<std::uint32_t> next_;     // in its queue
   std::vector<Queue> queues_;
   std::vector<std::uint16_t> waiting_;  // kinds whose queues may not be empty
-  std::vector<std::uint32_t> first_reader_, readers_;
+  LargeVector<std::uint32_t> first_reader_, readers_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> schedule(const Items& code, ValueId values) { return Scheduler(code, values).run(); }
+LargeVector<std::uint32_t> schedule(const Items& code, ValueId values) { return Scheduler(code, values).run(); }
 
 }  // namespace wengert::plan

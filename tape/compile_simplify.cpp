@@ -18,7 +18,7 @@ constexpr std::size_t most_probes = 256;
 template <class Real>
 class Repeats {
  public:
-  Repeats(const TapeView<Real>& tape, const std::vector<Id>& same, std::size_t most)
+  Repeats(const TapeView<Real>& tape, const LargeVector<Id>& same, std::size_t most)
       : tape_(tape), same_(same), table_(std::bit_ceil(2 * most + 2), none) {}
 
   /// The first op like this one, which is itself if it is new.
@@ -53,8 +53,8 @@ class Repeats {
   }
 
   const TapeView<Real>& tape_;
-  const std::vector<Id>& same_;
-  std::vector<std::uint32_t> table_;
+  const LargeVector<Id>& same_;
+  LargeVector<std::uint32_t> table_;
 };
 
 /// Constants of the same bits are one.
@@ -77,7 +77,7 @@ class Constants {
   static std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
   static std::uint64_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 
-  std::vector<Id> table_;
+  LargeVector<Id> table_;
 };
 
 template <class Real>
@@ -104,7 +104,7 @@ Simplified simplify(const TapeView<Real>& tape, std::span<const Id> outputs, std
   for (Id id = 0; id < variables; ++id) s.same[id] = id;
 
   // Dead code: what no output depends on.
-  std::vector<std::uint8_t> live(tape.ops.size(), 0);
+  LargeVector<std::uint8_t> live(tape.ops.size(), 0);
   for (Id id : outputs) s.flags[id] |= Simplified::live;
   std::size_t live_ops = 0;
   for (std::size_t k = tape.ops.size(); k-- > 0;) {

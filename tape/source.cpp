@@ -14,7 +14,7 @@ namespace {
 
 /// Labels under the new numbers, `places`. Scopes are those of ops; an input or constant has all of its name.
 template <class Real>
-wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const std::vector<Id>& places, Id first_result) {
+wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const LargeVector<Id>& places, Id first_result) {
   using wengert::detail::Labels;
   const Labels& labels = recorded.labels();
   std::vector<Labels::Name> names;
@@ -26,7 +26,7 @@ wengert::detail::Labels labels_of(const NaiveTape<Real>& recorded, const std::ve
 
   // Where the results of ops from `id` on begin now.
   const std::size_t variables = places.size();
-  std::vector<Id> from(variables + 1, no_id);
+  LargeVector<Id> from(variables + 1, no_id);
   for (Id id = static_cast<Id>(variables); id-- > 0;)
     from[id] = places[id] != no_id && places[id] >= first_result ? places[id] : from[id + 1];
   Id end = first_result;
@@ -47,7 +47,7 @@ Source<Real> source_of(const NaiveTape<Real>& recorded, const Simplified& simpli
   const TapeView<Real> tape = recorded.view();
   const auto kept = [&](Id id) { return simplified.is(id, Simplified::live); };
   Source<Real> source;
-  std::vector<Id> place(tape.values.size(), no_id);
+  LargeVector<Id> place(tape.values.size(), no_id);
   Id next = 0;
   source.inputs.reserve(tape.inputs.size());
   for (Id id : tape.inputs) {

@@ -3,6 +3,7 @@
 // (L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5, 1966).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -43,8 +44,12 @@ class Allocation {
     static constexpr unsigned first_mask = 32, count = first_mask + 8;
     using Set = std::uint64_t;
 
+    explicit Registers(unsigned vector_registers) : vectors(vector_registers) {}
+
+    const unsigned vectors;  // a multiple of 4
     Value value[count];
     std::uint32_t next[count];  // use of that value
+    double rank[count] = {};    // greater the farther that is; of those alike for the first register. Exact.
     Set taken = 0, pinned = 0;
     Set given = 0;  // to a subroutine: no others' before it is called
     Set used = 0;   // ever
@@ -53,13 +58,24 @@ class Allocation {
     unsigned choose(Set among) const {
       among &= ~given;
       if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      std::uint64_t best = 0;  // the use, and of those alike the first; no branches, which nobody could predict
-      for (Set left = among & ~pinned; left != 0; left &= left - 1) {
-        const unsigned r = static_cast<unsigned>(std::countr_zero(left));
-        const std::uint64_t that = std::uint64_t(next[r]) << 6 | (63 - r);
-        best = that > best ? that : best;
-      }
-      return 63 - static_cast<unsigned>(best & 63);
+      among &= ~pinned;
+      if (const unsigned r = farthest_of_vectors(); among >> r & 1) return r;
+      double best = 0;
+      for (Set left = among; left != 0; left &= left - 1) best = greater(best, rank[std::countr_zero(left)]);
+      return with_rank(best);
+    }
+    /// By four maxima beside each other: no branches, which nobody could predict, and few instructions.
+    unsigned farthest_of_vectors() const {
+      double best[4] = {rank[0], rank[1], rank[2], rank[3]};
+      for (unsigned r = 4; r < vectors; r += 4)
+        for (unsigned k = 0; k < 4; ++k) best[k] = greater(best[k], rank[r + k]);
+      return with_rank(greater(greater(best[0], best[1]), greater(best[2], best[3])));
+    }
+    static double greater(double a, double b) { return a > b ? a : b; }
+    static unsigned with_rank(double rank) { return 63 - static_cast<unsigned>(static_cast<std::int64_t>(rank) & 63); }
+    void set_next(unsigned r, std::uint32_t use) {
+      next[r] = use;
+      rank[r] = 64 * static_cast<double>(use) + (63 - r);
     }
     bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
     void pin(unsigned r) { pinned |= Set(1) << r; }
@@ -82,43 +98,45 @@ class Allocation {
   /// Before node v is reached: whether anything comes of it.
   bool live(Value v) const { return state_[v].next != never || has_effect(nodes_[v].what); }
 
-  /// For each operand of live nodes, the next use of its value after that one.
+  /// For each operand of live nodes, the next use of its value after that one. And what of the pool is read.
   void find_uses() {
     const std::size_t n = nodes_.size();
-    next_.resize(3 * n);
+    uses_.resize(3 * n);  // at most; they are written from the end
+    next_ = uses_.data() + uses_.size();
     state_.resize(n);
     for (Value v = static_cast<Value>(n); v-- > 0;) {
       if (!live(v)) continue;
       const Node& node = nodes_[v];
-      inputs_ += node.what == Do::input;
+      if (at_hand(node.what)) {
+        inputs_ += node.what == Do::input;
+        if (node.what == Do::constant) constants_.push_back(v);
+        else if (node.what == Do::table) tables_.push_back(v);
+        continue;
+      }
       const Value operands[] = {node.a, node.b, node.c};
       const int count = operand_count(node.what);
-      for (int k = 0; k < count; ++k) next_[3 * std::size_t(v) + std::size_t(k)] = state_[operands[k]].next;
+      next_ -= count;
+      for (int k = 0; k < count; ++k) next_[k] = state_[operands[k]].next;
       for (int k = 0; k < count; ++k) state_[operands[k]].next = v;
     }
+    std::reverse(constants_.begin(), constants_.end());
   }
 
   void lay_out_pool() {
     const std::size_t bytes = graph_.real_bytes(), table = 16 * bytes;
-    std::vector<Value> constants, tables;
-    for (Value v = 0; v < nodes_.size(); ++v)
-      if (nodes_[v].what <= Do::table && live(v)) {
-        if (nodes_[v].what == Do::constant) constants.push_back(v);
-        else if (nodes_[v].what == Do::table) tables.push_back(v);
-      }
-    const std::size_t stride = constant_bytes(), first_table = (constants.size() * stride + 63) / 64 * 64;
+    const std::size_t stride = constant_bytes(), first_table = (constants_.size() * stride + 63) / 64 * 64;
     const auto bias = static_cast<std::int32_t>(bias_of_numbers(bytes));
     pool_.assign(first_table + graph_.tables().size() * table, 0);
-    for (std::size_t k = 0; k < constants.size(); ++k) {
-      const Node& node = nodes_[constants[k]];
+    for (std::size_t k = 0; k < constants_.size(); ++k) {
+      const Node& node = nodes_[constants_[k]];
       const std::uint64_t bits = node.a | std::uint64_t(node.b) << 32;
       for (std::size_t at = k * stride; at < (k + 1) * stride; at += bytes)
         std::memcpy(pool_.data() + at, &bits, bytes);
-      state_[constants[k]].slot = static_cast<std::int32_t>(k * stride) - bias;
+      state_[constants_[k]].slot = static_cast<std::int32_t>(k * stride) - bias;
     }
     for (std::size_t k = 0; k < graph_.tables().size(); ++k)
       std::memcpy(pool_.data() + first_table + k * table, graph_.tables()[k], table);
-    for (const Value v : tables)
+    for (const Value v : tables_)
       state_[v].slot =
           static_cast<std::int32_t>(first_table + nodes_[v].a * table + nodes_[v].immediate * shape_.vector_bytes()) -
           bias;
@@ -195,13 +213,13 @@ class Allocation {
     out_.vector(opcodes_.copy(), to, 0, Place::vector(r));
     registers_.release(r);
     registers_.value[to] = old;
-    registers_.next[to] = registers_.next[r];
+    registers_.set_next(to, registers_.next[r]);
     registers_.take(to);
     state_[old].reg = static_cast<std::int8_t>(to);
   }
   void own(unsigned r, Value v) {
     registers_.value[r] = v;
-    registers_.next[r] = state_[v].next;
+    registers_.set_next(r, state_[v].next);
     registers_.take(r);
     state_[v].reg = static_cast<std::int8_t>(r);
   }
@@ -232,26 +250,30 @@ class Allocation {
   unsigned get(Value v) {
     State& state = state_[v];
     if (state.reg < 0) {
-      const bool mask = to_mask(v);
-      const unsigned r = vacate(mask ? masks_ : vectors_);
-      if (mask) out_.load_mask(number_of(r), spills, offset(state.slot));
-      else load(r, v);
-      own(r, v);
+      fill(vacate(to_mask(v) ? masks_ : vectors_), v);
     }
     const unsigned r = static_cast<unsigned>(state.reg);
     registers_.pin(r);
     return number_of(r);
   }
+  /// Loads a value into a register that is free, to stay there for this node.
+  void fill(unsigned r, Value v) {
+    if (r >= Registers::first_mask) out_.load_mask(number_of(r), spills, offset(state_[v].slot));
+    else load(r, v);
+    own(r, v);
+    registers_.pin(r);
+  }
   /// The value where it is, or in a register where it is worth one.
   Place source(Value v, std::uint32_t next) {
-    if (!in_register(v) && !needs_register(v) && (at_hand(nodes_[v].what) || next == never || !room_until(next)))
-      return memory(v);
-    return Place::vector(get(v));
-  }
-  /// Whether a register can be had without giving up one that is used before `next`.
-  bool room_until(std::uint32_t next) const {
+    if (in_register(v) || needs_register(v)) return Place::vector(get(v));
+    if (at_hand(nodes_[v].what) || next == never) return memory(v);
     const unsigned r = registers_.choose(vectors_);
-    return !registers_.is_taken(r) || registers_.next[r] > next;
+    if (registers_.is_taken(r)) {
+      if (registers_.next[r] <= next) return memory(v);  // it would give up one that is used before
+      evict(r);
+    }
+    fill(r, v);
+    return Place::vector(r);
   }
 
   /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not.
@@ -260,10 +282,11 @@ class Allocation {
     state.next = next;
     if (state.reg >= 0) {
       const unsigned r = static_cast<unsigned>(state.reg);
-      registers_.next[r] = next;
       if (next == never) {
         registers_.release(r);
         state.reg = -1;
+      } else {
+        registers_.set_next(r, next);
       }
     }
     if (next == never && state.slot >= 0 && !at_hand(nodes_[operand].what)) {
@@ -332,15 +355,17 @@ class Allocation {
   const std::int32_t vector_bytes_;
   Encoder& out_;
   const Opcodes opcodes_;
+  std::vector<Value> constants_, tables_;  // live ones
   std::vector<std::uint8_t> pool_;
-  LargeVector<std::uint32_t> next_;  // [node][operand]
+  LargeVector<std::uint32_t> uses_;   // of each operand of each live node, as far as these are: the next of its value
+  std::uint32_t* next_ = nullptr;    // those of the node that is written
   LargeVector<State> state_;
   /// What is gathered of the requirements: a mask register of the lanes that met them all, or a vector of those that didn't.
   static constexpr unsigned good = 1;
   const unsigned bad_ = target_.registers - 1u;
   const Registers::Set vectors_ = (Registers::Set(1) << (target_.mask_registers ? target_.registers : bad_)) - 1,
                        masks_ = Registers::Set(0xfc) << Registers::first_mask;  // 0 means no mask
-  Registers registers_;
+  Registers registers_{target_.registers};
   std::size_t inputs_ = 0;  // vectors of them
   std::int32_t slots_ = 0;
   std::vector<std::int32_t> unused_slots_, freed_;

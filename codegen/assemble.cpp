@@ -61,6 +61,7 @@ class Assembler : Allocation {
       if (!live(v)) continue;
       out_.make_room();
       node(v);
+      next_ += operand_count(nodes_[v].what);
     }
   }
   void rounds() {
@@ -135,7 +136,7 @@ class Assembler : Allocation {
 
   void node(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = &next_[3 * v];
+    const std::uint32_t* const next = next_;
     switch (n.what) {
       case Do::constant:
       case Do::uniform:
@@ -272,7 +273,7 @@ class Assembler : Allocation {
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.
   void fma(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = &next_[3 * v];
+    const std::uint32_t* const next = next_;
     struct Operand {
       Value value;
       std::uint32_t next;
@@ -344,7 +345,7 @@ class Assembler : Allocation {
   /// Of a point: an item of the table in memory, whose number stays in a general register for lookups to come.
   void look_up_in_memory(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = &next_[3 * v];
+    const std::uint32_t* const next = next_;
     std::size_t k = 0;
     while (k < indices_.size() && indices_[k].value != n.b) ++k;
     if (k == indices_.size()) {
@@ -365,7 +366,7 @@ class Assembler : Allocation {
 
   void lookup(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = &next_[3 * v];
+    const std::uint32_t* const next = next_;
     if (point_) return look_up_in_memory(v);
     if (n.immediate == 1) {  // vpermps
       const unsigned index = get(n.b);

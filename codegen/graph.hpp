@@ -118,7 +118,7 @@ enum class Chain { plain, zero_rule };
 
 class Graph {
  public:
-  /// `expected`: about how many nodes there will be. With `no_more` than that it is given up.
+  /// `expected`: how many nodes there will be at most, of which mostly half are. With `no_more` than that it is given up.
   Graph(const Shape& shape, std::size_t real_bytes, Chain chain = Chain::plain, std::size_t expected = 0,
         bool no_more = false)
       : shape_(shape),
@@ -127,7 +127,7 @@ class Graph {
         most_(no_more ? std::max<std::size_t>(expected, 1) : no_value),
         at_hand_(256, no_value),
         recent_(recent_size) {
-    nodes_.reserve(expected);
+    nodes_.reserve(no_more ? expected : expected / 16 * 9);
   }
 
   const Shape& shape() const { return shape_; }

@@ -3,44 +3,38 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "codegen/arena.hpp"
 
 namespace wengert::codegen {
-
-inline constexpr std::size_t huge_page = std::size_t(2) << 20;  // bytes
-constexpr bool worth_huge_pages(std::size_t bytes) { return bytes >= huge_page / 2; }
-/// What so many bytes take: where they are worth huge pages, whole ones. (One that isn't all ours would stay small ones.)
-constexpr std::size_t bytes_in_pages(std::size_t bytes) {
-  return worth_huge_pages(bytes) ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-}
 
 /// Memory that comes in pages of 4 KiB costs more time than what a compiler writes into it.
 template <class T>
 struct LargePages {
   using value_type = T;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
 
   LargePages() = default;
   template <class U>
-  LargePages(const LargePages<U>&) {}
-  friend bool operator==(LargePages, LargePages) { return true; }
+  LargePages(const LargePages<U>& other) : arena(other.arena) {}
+  friend bool operator==(LargePages a, LargePages b) { return a.arena == b.arena; }
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = bytes_in_pages(count * sizeof(T));
-    if (!worth_huge_pages(bytes)) return static_cast<T*>(::operator new(bytes));
-    void* const memory = ::operator new(bytes, std::align_val_t(huge_page));
-#if defined(__linux__)
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish
-#endif
-    return static_cast<T*>(memory);
+    return static_cast<T*>(arena                     ? arena->allocate(count * sizeof(T))
+                           : worth_huge_pages(bytes) ? new_huge_pages(bytes)
+                                                     : ::operator new(bytes));
   }
   void deallocate(T* memory, std::size_t count) {
-    if (!worth_huge_pages(count * sizeof(T))) ::operator delete(memory);
-    else ::operator delete(memory, std::align_val_t(huge_page));
+    if (arena) arena->deallocate(memory, count * sizeof(T));
+    else if (worth_huge_pages(count * sizeof(T))) delete_huge_pages(memory);
+    else ::operator delete(memory);
   }
+
+  Arena* arena = Arena::current();  ///< or null
 
   /// What `resize` adds isn't set to zero.
   template <class U>

@@ -329,6 +329,8 @@ std::shared_ptr<const ProgramData<Real>> make_program(const NaiveTape<Real>& tap
                                            ", but the tape has only " + std::to_string(tape.size()) + " variables");
   }
   const std::vector<Id> differentiated = differentiated_inputs(tape.view(), options);
+  constexpr std::size_t bytes_of_op = 200;  // about, of all passes together
+  const codegen::Arena arena(bytes_of_op * tape.view().ops.size());
   return Compilation<Real>(tape, outputs, differentiated,
                            options.guards ? tape.view().guards : std::span<const Guard>())
       .run();

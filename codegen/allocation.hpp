@@ -357,7 +357,7 @@ class Allocation {
   const Opcodes opcodes_;
   std::vector<Value> constants_, tables_;  // live ones
   std::vector<std::uint8_t> pool_;
-  LargeVector<std::uint32_t> uses_;   // of each operand of each live node, as far as these are: the next of its value
+  LargeVector<std::uint32_t> uses_;  // of each operand of each live node, as far as these are: the next of its value
   std::uint32_t* next_ = nullptr;    // those of the node that is written
   LargeVector<State> state_;
   /// What is gathered of the requirements: a mask register of the lanes that met them all, or a vector of those that didn't.

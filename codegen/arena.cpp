@@ -32,6 +32,10 @@ void delete_huge_pages(void* memory) noexcept { ::operator delete(memory, std::a
 constinit thread_local Arena* Arena::current_ = nullptr;
 Arena* Arena::current() { return current_; }
 
+Arena::Arena(std::size_t expected) : before_(current_) {
+  if (worth_huge_pages(expected)) current_ = this;
+}
+
 Arena::~Arena() {
   current_ = before_;
   while (chunks_) {

@@ -20,9 +20,7 @@ void delete_huge_pages(void* memory) noexcept;
 class Arena {
  public:
   /// `expected`: bytes in use at a time, about. Where they aren't worth huge pages it does nothing.
-  explicit Arena(std::size_t expected) : before_(current_) {
-    if (worth_huge_pages(expected)) current_ = this;
-  }
+  explicit Arena(std::size_t expected);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

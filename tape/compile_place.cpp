@@ -58,8 +58,8 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
   for (const std::uint32_t position : order) {
     const Item& item = code.items[position];
     const bool special = !in_catalogue(item.kind), call = is_call(item.kind);
-    const Form form = special ? Form{call || item.kind == uniform_dots || item.kind == uniform_products, false}
-                              : forms[item.kind];
+    const Form form =
+        special ? Form{call || item.kind == uniform_dots || item.kind == uniform_products, false} : forms[item.kind];
     if (out.runs.empty() || out.runs.back().kind != item.kind) {
       out.runs.push_back({item.kind, 0});
       out.first_word.push_back(static_cast<std::size_t>(to - words.data()));
@@ -86,8 +86,7 @@ Code Slots::place(const Items& code, std::span<const std::uint32_t> order, std::
       *to++ = kernels::catalogue[item.kind].adjoint ? item.writes : item.reads;
     }
     for (std::size_t term = 0; term < terms; ++term)
-      for (std::size_t k = 0; k < read; ++k)
-        to[term * (written + read) + written + k] = slot_[reads[term * read + k]];
+      for (std::size_t k = 0; k < read; ++k) to[term * (written + read) + written + k] = slot_[reads[term * read + k]];
     // A kernel reads before it writes, place by place, so a slot read here for the last time may be written here. Not where
     // it loops over a list.
     if (!form.list)

@@ -54,7 +54,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
       why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
       return;
     }
-  const codegen::Arena arena(plan::bytes_to_make(data, gradient, nodes) / 2);
+  const codegen::Arena arena(plan::bytes_to_make(data, gradient, nodes));
   codegen::Graph graph =
       plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited, length.least_called});
   if (!graph.complete()) {

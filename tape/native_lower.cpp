@@ -211,8 +211,7 @@ class NativeLowering {
     unsigned active = kind.active;
     for (std::size_t k = 0; k < step.writes; ++k) {
       const bool first = !kind.adjoint || (active != 0 && (kind.assign >> std::countr_zero(active) & 1));
-      values_[instruction.writes[k]] =
-          first ? writes_[k] : graph_.binary(codegen::Do::add, *source++, writes_[k]);
+      values_[instruction.writes[k]] = first ? writes_[k] : graph_.binary(codegen::Do::add, *source++, writes_[k]);
       active &= active - 1;
     }
   }
@@ -235,7 +234,7 @@ class NativeLowering {
   const bool gradient_;
   codegen::Graph graph_;
   Subroutines<Real> subroutines_;
-  std::vector<Version> now_;   // in each slot
+  std::vector<Version> now_;            // in each slot
   codegen::LargeVector<Value> values_;  // [version]
   codegen::LargeVector<Version> words_;
   std::vector<Value> reads_, writes_;
@@ -260,12 +259,13 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   // Of a node: itself; its second one, its use of each operand, its state, its code. What grows is held twice meanwhile, once in
   // its old size.
   constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
-  constexpr std::size_t step = 28 + 12, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
+  constexpr std::size_t step = 40, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
-  constexpr std::size_t long_vectors = 8;                // that end with part of a huge page
-  const std::size_t ends = codegen::worth_huge_pages(node * nodes) ? long_vectors * codegen::huge_page : 0;
-  return tables + ends + node * nodes + step * instructions + word * (words + layout.slots) +
-         64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
+  constexpr std::size_t chunks = 8;                      // of an arena, that end with part of a huge page
+  const std::size_t bytes =
+      tables + node * nodes + step * instructions + word * (words + layout.slots) +
+      64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
+  return bytes + (codegen::worth_huge_pages(bytes) ? chunks * codegen::huge_page : 0);
 }
 
 template codegen::Graph lower_to_graph(const ProgramData<double>&, const Lowering&);

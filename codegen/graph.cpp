@@ -98,10 +98,14 @@ IntComparison opposite(IntComparison how) {
 Value Graph::number_of(const Node& node) {
   const std::uint64_t key = hash(node);
   if (!codegen::at_hand(node.what)) {
-    Recent& last = recent_[key & (recent_size - 1)];
-    const auto tag = static_cast<std::uint32_t>(key >> 32);
-    if (last.value == no_value || last.tag != tag || !same(nodes_[last.value], node)) last = {add(node), tag};
-    return last.value;
+    const std::size_t at = key & (recent_size - 1);
+    Value& last = recent_[at];
+    const auto tag = static_cast<std::uint8_t>(key >> 56);
+    if (last == no_value || recent_tags_[at] != tag || !same(nodes_[last], node)) {
+      last = add(node);
+      recent_tags_[at] = tag;
+    }
+    return last;
   }
   std::size_t at = key & (at_hand_.size() - 1);
   for (; at_hand_[at] != no_value; at = (at + 1) & (at_hand_.size() - 1))

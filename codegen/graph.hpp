@@ -126,7 +126,8 @@ class Graph {
         chain_(chain),
         most_(no_more ? std::max<std::size_t>(expected, 1) : no_value),
         at_hand_(256, no_value),
-        recent_(recent_size) {
+        recent_(recent_size, no_value),
+        recent_tags_(recent_size, 0) {
     nodes_.reserve(no_more ? expected : expected / 16 * 9);
   }
 
@@ -224,12 +225,9 @@ class Graph {
   std::size_t at_hand_count_ = 0;
   // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so
   // long, and this stays in the caches. More of the hash is kept beside it, since its node is in them no longer.
-  struct Recent {
-    Value value = no_value;
-    std::uint32_t tag = 0;
-  };
   static constexpr std::size_t recent_size = 4096;
-  std::vector<Recent> recent_;
+  std::vector<Value> recent_;
+  std::vector<std::uint8_t> recent_tags_;
 };
 
 }  // namespace wengert::codegen

@@ -28,8 +28,8 @@ const std::vector<LevelInfo>& levels() {
        always, make_eager<double>, make_eager<float>},
       {"hand", "by hand", "the adjoint written by hand, scalar, on libm; the faster of g++ and clang++", false, false,
        always, make_hand<double>, make_hand<float>},
-      {"hand-simd", "by hand, simd", "the adjoint written by hand over AVX-512 vectors, on libmvec", false, false,
-       always, make_hand_simd<double>, make_hand_simd<float>},
+      {"hand-simd", "by hand, simd", "the adjoint written by hand over AVX-512 or AVX2 vectors, on libmvec", false,
+       false, always, make_hand_simd<double>, make_hand_simd<float>},
   };
   return all;
 }

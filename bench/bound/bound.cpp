@@ -29,8 +29,21 @@ double seconds(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Null where there are no vectors.
+const WestOnRegisters* on_registers_here() {
+  switch (wengert::default_isa()) {
+#ifdef WENGERT_HAS_AVX512
+    case wengert::Isa::avx512: return &west_on_registers_avx512;
+#endif
+#ifdef WENGERT_HAS_AVX2
+    case wengert::Isa::avx2: return &west_on_registers_avx2;
+#endif
+    default: return nullptr;
+  }
+}
+
 template <class Real>
-void report(const char* precision) {
+void report(const char* precision, void (*west_on_registers)(std::size_t), std::size_t vector_bytes) {
   WorkloadOptions options;
   options.ops = ops;
   const Workload workload = make_workload("west", options);
@@ -43,11 +56,10 @@ void report(const char* precision) {
     for (std::size_t e = 0; e < evaluations; ++e) inputs[i * evaluations + e] = static_cast<Real>(workload.input(e, i));
   const Batch<Real> batch{evaluations, evaluations, inputs.data(), values.data(), gradients.data()};
 
-  const std::size_t groups = workload.recorded_ops / 4 * evaluations / register_lanes<Real>;
+  const std::size_t groups = workload.recorded_ops / 4 * evaluations * sizeof(Real) / vector_bytes;
   std::vector<double> on_registers, planned, ratios;
   for (std::size_t round = 0; round <= rounds; ++round) {
-    const double bound = seconds([&] { west_on_registers<Real>(groups); }),
-                 time = seconds([&] { level->evaluate(batch); });
+    const double bound = seconds([&] { west_on_registers(groups); }), time = seconds([&] { level->evaluate(batch); });
     if (round == 0) continue;  // warm-up
     const double scale = 1e9 / static_cast<double>(workload.recorded_ops * evaluations);
     on_registers.push_back(bound * scale);
@@ -68,10 +80,12 @@ int main(int argc, char** argv) {
         help ? stdout : stderr);
     return help ? 0 : 2;
   }
-  if (wengert::default_isa() != wengert::Isa::avx512) {
-    std::fputs("bound_benchmark: the ops on registers are for AVX-512, which isn't usable here\n", stderr);
+  const WestOnRegisters* const west = on_registers_here();
+  if (!west) {
+    std::fputs("bound_benchmark: the ops on registers are for AVX2 and AVX-512, neither of which is usable here\n",
+               stderr);
     return 1;
   }
-  report<double>("f64");
-  report<float>("f32");
+  report<double>("f64", west->f64, west->vector_bytes);
+  report<float>("f32", west->f32, west->vector_bytes);
 }

@@ -1,4 +1,4 @@
-// Compiled with the flags of the AVX-512 kernels.
+// Compiled once for each instruction set that has vectors, with the flags of its kernels, as a WestOnRegisters named WEST_ON_REGISTERS.
 #include "bench/bound/registers.hpp"
 
 #include <type_traits>
@@ -21,8 +21,6 @@ template <class V>
 WENGERT_INLINE void wanted(const V& x) {
   asm volatile("" ::"v"(x.v));
 }
-
-}  // namespace
 
 template <class Real>
 void west_on_registers(std::size_t groups) {
@@ -55,7 +53,9 @@ void west_on_registers(std::size_t groups) {
   }
 }
 
-template void west_on_registers<double>(std::size_t);
-template void west_on_registers<float>(std::size_t);
+}  // namespace
+
+const WestOnRegisters WEST_ON_REGISTERS = {west_on_registers<double>, west_on_registers<float>,
+                                           std::size_t{kernels::vector_bytes}};
 
 }  // namespace wengert::bench

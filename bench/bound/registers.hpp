@@ -5,13 +5,15 @@
 
 namespace wengert::bench {
 
-/// Four recorded ops (softplus, sum of 4, product, softmax of 4) on a vector of AVX-512, forward and backward, `groups` times:
+/// Four recorded ops (softplus, sum of 4, product, softmax of 4) on a vector, forward and backward, `groups` times:
 /// values, slopes, products and those additions that a plan can't leave out, since an adjoint's first contribution is none.
-template <class Real>
-void west_on_registers(std::size_t groups);
+struct WestOnRegisters {
+  void (*f64)(std::size_t groups);
+  void (*f32)(std::size_t groups);
+  std::size_t vector_bytes;
+};
 
-/// Numbers in a vector.
-template <class Real>
-inline constexpr std::size_t register_lanes = 64 / sizeof(Real);
+// Those that the build has (registers.cpp is compiled once for each).
+extern const WestOnRegisters west_on_registers_avx2, west_on_registers_avx512;
 
 }  // namespace wengert::bench

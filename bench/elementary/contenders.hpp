@@ -1,5 +1,5 @@
-// Who is compared: each library's implementation of a function, as a loop over numbers in memory. What is in the AVX-512
-// files comes as plain arrays: they may instantiate nothing that other files share (kernels/isa.hpp).
+// Who is compared: each library's implementation of a function, as a loop over numbers in memory. What is in the files of an
+// instruction set comes as plain arrays: they may instantiate nothing that other files share (kernels/isa.hpp).
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,20 @@ struct Contenders {
   std::size_t count = 0;
 };
 
-// Empty where the build found no such library.
-template <class Real>
-Contenders<Real> ours();
-template <class Real>
-Contenders<Real> libmvec();
-template <class Real>
-Contenders<Real> sleef();
-template <class Real>
-Contenders<Real> highway();
+/// Empty where the build found no such library.
+struct Library {
+  Contenders<double> f64;
+  Contenders<float> f32;
+
+  template <class Real>
+  const Contenders<Real>& of() const {
+    if constexpr (sizeof(Real) == 8) return f64;
+    else return f32;
+  }
+};
+
+// Those that the build has: vectors.cpp and highway.cpp are compiled once for each instruction set.
+extern const Library ours_avx2, libmvec_avx2, sleef_avx2, highway_avx2, ours_avx512, libmvec_avx512, sleef_avx512,
+    highway_avx512;
 
 }  // namespace wengert::bench

@@ -1,4 +1,4 @@
-// Our elementary functions on AVX-512 against those of libmvec, SLEEF and Highway: time per element and largest error.
+// Our elementary functions on AVX-512 or AVX2 against those of libmvec, SLEEF and Highway: time per element and largest error.
 //
 //   meson setup build/release && meson compile -C build/release elementary_benchmark
 //   build/release/bench/elementary/elementary_benchmark --csv elementary.csv
@@ -15,6 +15,7 @@
 #include <mpfr.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -26,12 +27,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/csv.hpp"
 #include "bench/elementary/contenders.hpp"
 #include "bench/elementary/functions.hpp"
 #include "bench/statistics.hpp"
+#include "kernels/dispatch.hpp"
 
 namespace {
 
@@ -39,8 +42,8 @@ using namespace wengert::bench;
 
 constexpr char usage[] =
     "usage: elementary_benchmark [--points N] [--rounds N] [--seed N] [--csv FILE]\n\n"
-    "Times our elementary functions on AVX-512 against libmvec, SLEEF, Highway and scalar glibc, and measures the\n"
-    "largest error of each. Prints a table in Markdown.\n\n"
+    "Times our elementary functions on AVX-512 or AVX2 (WENGERT_ISA=avx2 asks for it) against libmvec, SLEEF, Highway\n"
+    "and scalar glibc, and measures the largest error of each. Prints a table in Markdown.\n\n"
     "  --points N   points on which errors are measured (200000)\n"
     "  --rounds N   interleaved slices of 50 microseconds timed of each (300)\n"
     "  --seed N     of the points (1)\n"
@@ -71,6 +74,19 @@ Contenders<Real> glibc() {
 
 // The columns. SLEEF has one of 1 unit (erfc: 1.5) and of some functions one of 3.5.
 constexpr const char* libraries[] = {"ours", "libmvec", "SLEEF", "SLEEF u35", "Highway", "glibc"};
+
+/// Of the instruction set that programs run on here: ours, libmvec's, SLEEF's, Highway's. Empty where that has no vectors.
+std::array<const Library*, 4> libraries_here() {
+  switch (wengert::default_isa()) {
+#ifdef WENGERT_HAS_AVX512
+    case wengert::Isa::avx512: return {&ours_avx512, &libmvec_avx512, &sleef_avx512, &highway_avx512};
+#endif
+#ifdef WENGERT_HAS_AVX2
+    case wengert::Isa::avx2: return {&ours_avx2, &libmvec_avx2, &sleef_avx2, &highway_avx2};
+#endif
+    default: return {};
+  }
+}
 
 // ---- measuring -------------------------------------------------------------------------------------------------------
 
@@ -158,7 +174,10 @@ void add(std::vector<Series>& all, const Function& function, const Options& opti
   std::copy(points.y.begin(), points.y.end(), memory->y);
   const std::size_t before = all.size();
   std::vector<Loop<Real>> loops;
-  for (const Contenders<Real>& library : {ours<Real>(), libmvec<Real>(), sleef<Real>(), highway<Real>(), glibc<Real>()})
+  std::vector<Contenders<Real>> contenders;
+  for (const Library* library : libraries_here()) contenders.push_back(library->of<Real>());
+  contenders.push_back(glibc<Real>());
+  for (const Contenders<Real>& library : contenders)
     for (const Contender<Real>* c = library.first; c != library.first + library.count; ++c) {
       if (std::strcmp(c->function, function.name) != 0) continue;
       const auto run = [memory, loop = c->loop] { loop(memory->x, memory->y, memory->out, timed); };
@@ -276,15 +295,15 @@ int main(int argc, char** argv) {
     std::fputs(usage, stderr);
     return 2;
   }
-  for (const bool there : {bool(__builtin_cpu_supports("avx512f")), bool(__builtin_cpu_supports("avx512dq")),
-                           bool(__builtin_cpu_supports("avx512vl")), bool(__builtin_cpu_supports("avx512bw"))})
-    if (!there) {
-      std::fputs("elementary_benchmark: this CPU has no AVX-512\n", stderr);
-      return 1;
-    }
-  if (libmvec<double>().count == 0) std::fputs("libmvec: not in this build\n", stderr);
-  if (sleef<double>().count == 0) std::fputs("SLEEF: not in this build\n", stderr);
-  if (highway<double>().count == 0) std::fputs("Highway: not in this build\n", stderr);
+  const std::array<const Library*, 4> here = libraries_here();
+  if (!here[0]) {
+    std::fputs("elementary_benchmark: compares vectors of AVX2 and AVX-512, neither of which is usable here\n", stderr);
+    return 1;
+  }
+  for (const auto& [name, library] :
+       {std::pair("libmvec", here[1]), std::pair("SLEEF", here[2]), std::pair("Highway", here[3])})
+    if (library->f64.count == 0) std::fprintf(stderr, "%s: not in this build\n", name);
+  fmt::print("{}\n\n", wengert::name(wengert::default_isa()));
 
   std::vector<Series> all;
   for (const Function& function : functions) {

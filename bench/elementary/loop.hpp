@@ -18,7 +18,7 @@ constexpr Contender<typename V::Real> contender(const char* function, const char
 }
 
 template <class Real, std::size_t n>
-Contenders<Real> all(const Contender<Real> (&rows)[n]) {
+constexpr Contenders<Real> all(const Contender<Real> (&rows)[n]) {
   return {rows, n};
 }
 

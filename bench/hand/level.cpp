@@ -175,10 +175,10 @@ template <class Real>
 std::unique_ptr<Level<Real>> make_hand_simd(const Workload& workload, const LevelOptions&) {
   const auto codes = usable(hand_simd_code, hand_simd_code_second);
   if (codes.empty())
-    throw Error(
-        ErrorCode::unsupported,
-        "level hand-simd needs a CPU with AVX-512, here and where it was built, and glibc's libmvec of 2.35 or later");
-  return std::make_unique<HandLevel<Real>>(workload, codes, "avx512");
+    throw Error(ErrorCode::unsupported,
+                "level hand-simd needs a CPU with AVX-512 or AVX2, here and where it was built, and glibc's libmvec of "
+                "2.35 or later");
+  return std::make_unique<HandLevel<Real>>(workload, codes, codes.front()->avx512 ? "avx512" : "avx2");
 }
 
 template std::unique_ptr<Level<double>> make_hand(const Workload&, const LevelOptions&);

@@ -207,6 +207,20 @@ BOOST_AUTO_TEST_CASE(registry) {
   BOOST_TEST(std::equal(first.begin(), first.end(), rungs.begin()));
 }
 
+BOOST_AUTO_TEST_CASE(hand_simd_has_two_vectors_of_its_instruction_set) {
+  for (const LevelInfo& info : levels()) {
+    if (info.name != "hand-simd") continue;
+    const Workload w = small_workload(workloads().front(), 3);
+    const auto f64 = make_if_here<double>(info, w);
+    const auto f32 = make_if_here<float>(info, w);
+    if (!f64 || !f32) return;
+    const int doubles = f64->isa().starts_with("avx512 ") ? 8 : 4;
+    BOOST_TEST((doubles == 8 || f64->isa().starts_with("avx2 ")), f64->isa());
+    BOOST_TEST(f64->lanes() == 2 * doubles);
+    BOOST_TEST(f32->lanes() == 4 * doubles);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rungs_equal_v2_f64, *uses_threads()) { check_rungs_equal_v2<double>(); }
 BOOST_AUTO_TEST_CASE(rungs_equal_v2_f32, *uses_threads()) { check_rungs_equal_v2<float>(); }
 

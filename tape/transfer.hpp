@@ -109,7 +109,10 @@ void store_derivative(LaneSlot<Real> slot, const LaneRange& lanes, Samples<Real>
   const std::size_t i = item(std::size_t(0));
   if (i == no_item) return;
   if (!slot.data) {
-    for (std::size_t e = 0; e < lanes.count; ++e) *place(to, lanes.first + e, i) = Real(0);
+    Real* const q = place(to, lanes.first, i);
+    if (to.sample == 1) std::fill_n(q, lanes.count, Real(0));
+    else
+      for (std::size_t e = 0; e < lanes.count; ++e) q[static_cast<std::ptrdiff_t>(e) * to.sample] = Real(0);
     return;
   }
   slot.each_piece(lanes.count, [&](std::size_t e, const Real* p, std::size_t n) {

@@ -4,28 +4,18 @@
 #include <new>
 #include <string>
 
+#include "tape/block_lanes.hpp"
 #include "tape/calls.hpp"
 #include "tape/records.hpp"
 #include "tape/visit.hpp"
 
 namespace wengert {
-namespace {
-
-/// Lanes of a block: many, to share an op's cost, unless the slots then outgrow the third-level cache.
-constexpr std::size_t most_bytes = 512, fewest_bytes = 128;  // of one slot
-constexpr std::size_t cache_bytes = 12 << 20;
-
-}  // namespace
-
 template <class Real>
 LaneReplay<Real>::LaneReplay(const NaiveTape<Real>& tape, Isa isa, std::size_t lanes)
     : tape_(tape.view()), zero_rule_(tape.zero_rule()), isa_(isa), lanes_(lanes) {
   const std::size_t vector = static_cast<std::size_t>(kernels::backend<Real>(isa).lanes);
-  if (lanes_ == 0) {
-    std::size_t slot = most_bytes;
-    while (slot > fewest_bytes && 2 * tape_.values.size() * slot > cache_bytes) slot /= 2;
-    lanes_ = slot / sizeof(Real);
-  }
+  if (lanes_ == 0)
+    lanes_ = tape_lanes({2 * tape_.values.size(), sizeof(Real), vector * sizeof(Real), second_cache_bytes()});
   if (lanes_ % vector != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa)) +
                                          " takes multiples of " + std::to_string(vector));

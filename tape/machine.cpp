@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "tape/block_lanes.hpp"
 #include "tape/cores.hpp"
 #include "tape/guards.hpp"
 #include "tape/native_cost.hpp"
@@ -11,26 +12,6 @@
 
 namespace wengert {
 namespace {
-
-/// Samples in a block: many share the cost of an instruction, few keep the values that backward reads in the caches.
-std::size_t choose_lanes(std::size_t slots, std::size_t real_bytes) {
-  std::size_t lanes = 512 / real_bytes;
-  constexpr std::size_t cache_bytes = std::size_t(8) << 20;
-  while (lanes * real_bytes > 128 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
-  // Longer rows share the cost of an instruction, as long as all slots stay next to the first cache.
-  constexpr std::size_t near_bytes = std::size_t(256) << 10;
-  while (lanes * real_bytes < 2048 && 2 * slots * lanes * real_bytes <= near_bytes) lanes *= 2;
-  return lanes;
-}
-
-/// Machine code works on few samples at a time, whatever the block: so more of them share the cost of a block, as long as
-/// the interpreter too, where it has to help out, finds its slots in the second cache.
-std::size_t native_lanes(std::size_t slots, std::size_t real_bytes) {
-  std::size_t lanes = 4096 / real_bytes;
-  constexpr std::size_t cache_bytes = std::size_t(256) << 10;
-  while (lanes > 1 && slots * lanes * real_bytes > cache_bytes) lanes /= 2;
-  return lanes;
-}
 
 /// Work, in ns of one thread, from which on others are called: that takes a microsecond or so. The thread sanitizer sees them at
 /// small work, too.
@@ -83,12 +64,13 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       departures_(wanted_threads(options.threads)),
       engine_(parse_engine(options.engine)) {
   vector_ = static_cast<std::size_t>(backend_.lanes);
-  lanes_ = options.lanes ? options.lanes : std::max(vector_, choose_lanes(data_.gradient.slots, sizeof(Real)));
+  const BlockNeeds needs{data_.gradient.slots, sizeof(Real), vector_ * sizeof(Real), second_cache_bytes()};
+  lanes_ = options.lanes ? options.lanes : program_lanes(needs);
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
                                          " takes multiples of " + std::to_string(vector_));
   if (engine_ != Engine::interpreter && native_target(isa_) && options.lanes == 0)
-    lanes_ = std::max(lanes_, native_lanes(data_.gradient.slots, sizeof(Real)));
+    lanes_ = std::max(lanes_, native_lanes(needs));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));

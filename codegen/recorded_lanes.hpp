@@ -130,7 +130,7 @@ struct Native<Real_, recorded> {
   static Raw gather(const Real*, RawInt) { return nowhere(); }
   static Raw lookup16(const Real* t, RawInt i) {
     if (graph().has_lookup()) return {graph().lookup(t, i.id)};
-    // Permutations of vectors, as the lanes of AVX2 do it.
+    // Permutations of vectors, with nothing but vector registers.
     if constexpr (sizeof(Real) == 4) {
       return blend(top(shl<28>(i)), part(t, 1, i), part(t, 0, i));
     } else {

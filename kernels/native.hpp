@@ -202,16 +202,16 @@ struct Native<double, 4> {
   static RawInt add_int(RawInt a, RawInt b) { return _mm256_add_epi64(a, b); }
   static RawInt sub_int(RawInt a, RawInt b) { return _mm256_sub_epi64(a, b); }
   static Raw gather(const Real* t, RawInt i) { return _mm256_i64gather_pd(t, i, 8); }
-  // Permutations of the four quarters, chosen by bits 2 and 3 of i: a gather is slower and, as compilers emit it, waits
-  // for the last use of its destination.
+  // Four loads at indices that went to other registers, once for all lookups by the same i. Permutations of the table's quarters
+  // take twice as long; so does a gather, which as compilers emit it also waits for the last use of its destination.
   static Raw lookup16(const Real* t, RawInt i) {
-    const __m256i halves = _mm256_set1_epi64x(std::int64_t{1} << 32);
-    const __m256i index = _mm256_or_si256(_mm256_slli_epi32(_mm256_shuffle_epi32(i, 0xa0), 1), halves);
-    const auto quarter = [&](const Real* q) {
-      return _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(load(q)), index));
+    const __m256i index = _mm256_and_si256(i, _mm256_set1_epi64x(15));
+    const __m128i low = _mm256_castsi256_si128(index);
+    const __m128i high = _mm256_extracti128_si256(index, 1);
+    const auto two = [t](__m128i k) {
+      return _mm_loadh_pd(_mm_load_sd(t + _mm_cvtsi128_si64(k)), t + _mm_extract_epi64(k, 1));
     };
-    const Raw bit2 = from_bits(shl<61>(i)), bit3 = from_bits(shl<60>(i));
-    return blend(bit3, blend(bit2, quarter(t + 12), quarter(t + 8)), blend(bit2, quarter(t + 4), quarter(t)));
+    return _mm256_set_m128d(two(high), two(low));
   }
 };
 

@@ -13,20 +13,25 @@
 namespace wengert::plan {
 namespace {
 
-/// ns on an AMD EPYC (Zen 4), fitted to the ladder's workloads and to chains of single ops: good to a third or so.
+/// ns on AMD EPYCs, those of AVX-512 on a Zen 4, those of AVX2 on a Zen 3, fitted to the ladder's workloads and to chains of single
+/// ops: good to a third or so.
 struct Rates {
   // A sample's share (f64). What the interpreter loads, stores and dispatches goes on beside the operations of an instruction.
   double instruction, operation, native_operation;
-  double wait;             // until the result of an operation is there
-  double uniform_product;  // by the interpreter, its share of a sum included
+  double wait, wait_for_bits;  // until the result of an operation is there, and of one on bits, masks or integers
+  double uniform_product;      // by the interpreter, its share of a sum included
   // Machine code's part of a sum over samples, which it leaves in memory, and a uniform factor of a dot, which it gets from there.
   double native_sum, native_uniform;
+  double fetch;  // an operation of code that the caches don't have at once
+  double slot;   // by the interpreter, where even the narrowest blocks have more slots than the second cache holds
   // In operations: the longest code, the longest for two vectors side by side, and the longest of that kind that the caches
   // have at once. Code for AVX2 runs twice as often.
   std::size_t most, most_of_two_vectors, in_caches;
+  std::size_t slots_in_caches;
 };
-constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6, 0.17, 0.165, 0.03, 1'600'000, 200'000, 200'000},
-    rates_avx2{0.2, 0.043, 0.034, 1.4, 0.22, 0.35, 0.05, 800'000, 75'000, 40'000};
+constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6,       1.6,     0.17,    0.165,
+                             0.03,  0.005, 0,     1'600'000, 200'000, 200'000, 8000},
+    rates_avx2{0.2, 0.0445, 0.035, 0.9, 0.2, 0.22, 0.35, 0.05, 0.006, 0.3, 800'000, 75'000, 40'000, 8000};
 constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
@@ -37,7 +42,6 @@ constexpr double wait_for_division = 4;      // until the result is there
 constexpr double division_alone = 1.75;      // of a single evaluation
 constexpr double in_caches_alone = 800'000;  // operations of code for single evaluations
 constexpr double from_memory_alone = 1.2;    // longer code comes from memory: an operation of it
-constexpr double from_memory = 1.15;         // time of code that doesn't stay in the caches
 // Longer code (in operations) than the first cache holds calls subroutines. An op that takes so many operations or more has one: a call costs a
 // single evaluation, which waits for each op, more than a batch.
 constexpr std::size_t short_code = 4096, least_called = 20, least_called_alone = 30;
@@ -53,12 +57,19 @@ constexpr double division = sizeof(Real) == 8 ? 0.31 : 0.105;
 template <class Real>
 constexpr double root = sizeof(Real) == 8 ? 0.54 : 0.167;
 
+/// Whose result is there at once, where masks are vectors.
+bool is_on_bits(codegen::Do what) {
+  return what == codegen::Do::blend || (what >= codegen::Do::bit_and && what <= codegen::Do::mask_not);
+}
+
 /// What an instruction takes, or an operand of an n-ary op's.
 struct Cost {
   double operations = 0;  ///< in vectors
-  double dividing = 0;    ///< ns, a sample's share
-  double divisions = 0;   ///< and roots
-  double wait = 0;        ///< ns from the operand that is there last, or from the adjoint, to the result
+  double permutations =
+      0;  ///< of these, those in place of which the interpreter loads numbers one by one beside the others
+  double dividing = 0;   ///< ns, a sample's share
+  double divisions = 0;  ///< and roots
+  double wait = 0;       ///< ns from the operand that is there last, or from the adjoint, to the result
 };
 
 /// What the instructions of each kind take: they are recorded, as for code.
@@ -66,7 +77,7 @@ template <class Real>
 class Costs {
  public:
   explicit Costs(Isa isa)
-      : wait_(rates_of(isa).wait), graph_({native_target(isa), false, 1}, sizeof(Real)), known_(kernels::kind_count) {}
+      : rates_(rates_of(isa)), graph_({native_target(isa), false, 1}, sizeof(Real)), known_(kernels::kind_count) {}
 
   bool complete() const { return graph_.complete(); }
   std::size_t most_given() const { return graph_.most_given(); }
@@ -101,7 +112,7 @@ class Costs {
     if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
     else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
     Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);
-    if (row.arity == 0) cost.operations /= n, cost.dividing /= n, cost.divisions /= n;
+    if (row.arity == 0) cost.operations /= n, cost.permutations /= n, cost.dividing /= n, cost.divisions /= n;
     return cost;
   }
 
@@ -116,6 +127,7 @@ class Costs {
       if (codegen::at_hand(node.what)) continue;
       const bool divides = node.what == codegen::Do::div || node.what == codegen::Do::sqrt;
       cost.operations += 1;
+      cost.permutations += sizeof(Real) == 8 && node.what == codegen::Do::permute;
       cost.divisions += divides;
       if (divides) cost.dividing += node.what == codegen::Do::div ? division<Real> : root<Real>;
       double& at = ready[v - last];
@@ -123,13 +135,13 @@ class Costs {
       for (int k = 0; k < codegen::operand_count(node.what); ++k)
         if (operands[k] >= last) at = std::max(at, ready[operands[k] - last]);
       if (at < 0) continue;
-      at += divides ? wait_for_division : wait_;
+      at += divides ? wait_for_division : is_on_bits(node.what) ? rates_.wait_for_bits : rates_.wait;
       if (!codegen::has_effect(node.what)) cost.wait = std::max(cost.wait, at);
     }
     return cost;
   }
 
-  const double wait_;
+  const Rates& rates_;
   codegen::Graph graph_;
   std::uint32_t inputs_ = 0;
   std::vector<std::optional<Cost>> known_;
@@ -163,9 +175,10 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.with_calls_alone += left(least_called_alone);
     work.dividing += times * cost.dividing;
     work.divisions += times * cost.divisions;
-    const double instruction = i.number == uniform_products  // a sum that comes along with the product before
-                                   ? rates.uniform_product - rates.instruction
-                                   : std::max(rates.instruction, rates.operation * (operations + additions));
+    const double instruction =
+        i.number == uniform_products  // a sum that comes along with the product before
+            ? rates.uniform_product - rates.instruction
+            : std::max(rates.instruction, rates.operation * (operations - times * cost.permutations + additions));
     const double beside = sizeof(Real) / 8.0 * instruction - times * cost.dividing;
     work.beside_dividing += i.number == uniform_products ? beside : std::max(0.0, beside);
     if (i.kind.op == Op::sum_samples) work.left_to_memory += rates.native_sum;
@@ -205,8 +218,9 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   const Code* const codes[] = {gradient ? &data.forward : &data.values_code, gradient ? &data.backward : nullptr};
   Costs<Real> costs(isa);
   Work work;
+  const std::size_t slots = (gradient ? data.gradient : data.values).slots;
   for (const Code* code : codes)
-    if (code) add_work(work, *code, (gradient ? data.gradient : data.values).slots, costs, rates);
+    if (code) add_work(work, *code, slots, costs, rates);
   cost.no_form = !costs.complete();
   cost.operations = static_cast<std::size_t>(work.operations);
   const auto length = [&](double with_calls, std::size_t least) {
@@ -220,10 +234,12 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   cost.two_vectors = cost.batches.operations <= rates.most_of_two_vectors;
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
+  if (slots > rates.slots_in_caches) work.beside_dividing += share * rates.slot * static_cast<double>(slots);
   cost.interpreter = std::hypot(work.dividing, work.beside_dividing);  // in part one hides the other
-  cost.native = share *
-                (native_instruction * instructions + rates.native_operation * work.operations + work.left_to_memory) *
-                (cost.batches.operations <= rates.in_caches ? 1 : from_memory);
+  cost.native =
+      share *
+      (native_instruction * instructions + rates.native_operation * work.operations + work.left_to_memory +
+       (cost.batches.operations <= rates.in_caches ? 0 : rates.fetch * static_cast<double>(cost.batches.operations)));
   // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
   // that takes about as long as all the operations do, or as all divisions, none quite hides the others.
   const codegen::Shape shape{native_target(isa), false, cost.two_vectors ? 2u : 1u};

@@ -152,6 +152,32 @@ BOOST_AUTO_TEST_CASE(costs) {
   }
 }
 
+/// A function of one variable, one after the other.
+template <class Real>
+Program<Real> chain_of(Op op, std::size_t length) {
+  NaiveTape<Real> tape;
+  Id y = tape.input(Real(0.5));
+  for (std::size_t k = 0; k < length; ++k) y = tape.record(op, std::vector<Id>{y});
+  return compile(tape, y);
+}
+
+/// Where AVX2's doubles are looked up in tables, the interpreter loads them beside its operations and code permutes vectors. And
+/// slots that the second cache of such a machine doesn't hold are a cost of the interpreter's.
+BOOST_AUTO_TEST_CASE(costs_on_avx2) {
+  const auto ratio = [](const auto& program, Isa isa) {
+    const plan::NativeCost cost = plan::native_cost(program.data(), true, isa);
+    return cost.native / cost.interpreter;
+  };
+  BOOST_TEST(ratio(chain_of<double>(Op::erfc, 100), Isa::avx2) >
+             1.2 * ratio(chain_of<float>(Op::erfc, 100), Isa::avx2));
+  const auto of_an_op = [](std::size_t length, Isa isa) {
+    return plan::native_cost(chain_of<double>(Op::tanh, length).data(), true, isa).interpreter /
+           static_cast<double>(length);
+  };
+  BOOST_TEST(of_an_op(10'000, Isa::avx2) > 1.05 * of_an_op(1000, Isa::avx2));
+  BOOST_TEST(of_an_op(10'000, Isa::avx512) < 1.01 * of_an_op(1000, Isa::avx512));
+}
+
 /// What divides waits for one unit, whichever engine: nothing is gained, and where each waits for the one before code is slower.
 BOOST_AUTO_TEST_CASE(costs_of_chains_of_divisions) {
   NaiveTape<float> tape;

@@ -12,6 +12,7 @@ struct BlockNeeds {
   std::size_t real_bytes;    ///< of one of them
   std::size_t vector_bytes;  ///< of the instruction set; of a number where it has none
   std::size_t second_cache;  ///< bytes
+  std::size_t leaf = 1;  ///< samples that a sum over them takes at once, if there are sums: less of them cost much more
 };
 
 /// Bytes of a core's second cache; 1 MB where the system doesn't tell.

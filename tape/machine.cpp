@@ -64,7 +64,12 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
       departures_(wanted_threads(options.threads)),
       engine_(parse_engine(options.engine)) {
   vector_ = static_cast<std::size_t>(backend_.lanes);
-  const BlockNeeds needs{data_.gradient.slots, sizeof(Real), vector_ * sizeof(Real), second_cache_bytes()};
+  const bool sums = !data_.uniform.sums.empty() || !data_.uniform.totals.empty();
+  const BlockNeeds needs{.slots = data_.gradient.slots,
+                         .real_bytes = sizeof(Real),
+                         .vector_bytes = vector_ * sizeof(Real),
+                         .second_cache = second_cache_bytes(),
+                         .leaf = sums ? Reduction<Real>::leaf : 1};
   lanes_ = options.lanes ? options.lanes : program_lanes(needs);
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +

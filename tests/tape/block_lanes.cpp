@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
+#include "wengert/wengert.hpp"
+
 using namespace wengert;
 
 namespace {
@@ -32,6 +34,24 @@ BOOST_AUTO_TEST_CASE(smaller_caches_and_vectors_too) {
   BOOST_TEST(program_lanes({100'000, 4, avx2, 512 * kb}) == 16u);
   BOOST_TEST(tape_lanes({2 * 17'600, 8, avx2, 512 * kb}) == 16u);
   BOOST_TEST(tape_lanes({2 * 1'760, 8, avx2, 512 * kb}) == 32u);
+}
+
+BOOST_AUTO_TEST_CASE(sums_over_samples_have_whole_leaves) {
+  BOOST_TEST(
+      program_lanes({.slots = 100'000, .real_bytes = 8, .vector_bytes = avx2, .second_cache = 512 * kb, .leaf = 64}) ==
+      64u);
+  BOOST_TEST(program_lanes(
+                 {.slots = 100'000, .real_bytes = 4, .vector_bytes = avx512, .second_cache = 1024 * kb, .leaf = 64}) ==
+             64u);
+}
+
+BOOST_AUTO_TEST_CASE(a_replay_takes_them) {
+  NaiveTape<double> tape;
+  const Id parameter = tape.parameter(0.5), x = tape.input(0.5);
+  Id y = tape.mul(parameter, x);
+  for (int k = 0; k < 20'000; ++k) y = tape.tanh(y);
+  BOOST_TEST(Replay<double>(compile(tape, tape.sum_samples(y))).lanes() == 64u);
+  BOOST_TEST(Replay<double>(compile(tape, y, {.differentiated = std::vector<Id>{x}})).lanes() < 64u);
 }
 
 BOOST_AUTO_TEST_CASE(blocks_hold_whole_vectors) {

@@ -36,7 +36,7 @@ std::size_t tape_lanes(const BlockNeeds& needs) {
 }
 
 std::size_t program_lanes(const BlockNeeds& needs) {
-  const std::size_t caches = std::min(8 * mb, 6 * needs.second_cache);
+  const std::size_t caches = std::min(8 * mb, 8 * needs.second_cache);
   const std::size_t least = std::max(shortest_row(needs), needs.leaf * needs.real_bytes);
   std::size_t row = row_within(caches, 512, least, needs.slots);
   // Longer rows share the cost of an instruction, as long as all slots stay next to the first cache.

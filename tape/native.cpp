@@ -212,7 +212,8 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
   Worker& worker = workers_[worker_number];
   if (worker.misses.skips()) return false;
   make_room(worker, round_up(most));
-  const bool in_place = in_place_ && lanes.count % code_.lanes() == 0;
+  const std::size_t round = code_.lanes();
+  const bool in_place = in_place_ && lanes.count >= round;
   std::vector<Real*>& pointers = worker.pointers;
   for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = slot(worker, k).data;
 
@@ -236,8 +237,17 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
       pointers[at_.gradients + k] = place(batch_.gradients, lanes.first, k);
   }
 
-  if (!worker.misses.ran(code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), round_up(lanes.count))))
-    return false;
+  const auto run_rounds = [&](std::size_t samples) {
+    return code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), samples);
+  };
+  const std::size_t rest = in_place ? lanes.count % round : 0;
+  bool well = run_rounds(in_place ? lanes.count - rest : round_up(lanes.count));
+  if (well && rest != 0) {
+    // The last round ends with the block. What it computes again comes out the same.
+    for (Real*& pointer : pointers) pointer += lanes.count - round;
+    well = run_rounds(round);
+  }
+  if (!worker.misses.ran(well)) return false;
 
   if (!in_place && batch_.values.data)
     for (std::size_t k = 0; k < outputs; ++k) store_item(slot(worker, at_.outputs + k), lanes, batch_.values, k);

@@ -122,9 +122,13 @@ class Machine {
   };
 
   /// Calls body(Block&) for blocks that cover all lanes, on all threads. The blocks of a group of the reduction come one after the
-  /// other on one thread.
+  /// other on one thread. `widest(worker)`: how many lanes its next block may have, whole leaves of the reduction.
+  template <class Body, class Widest>
+  void each_block(const Pass<Real>& pass, const Body& body, const Widest& widest);
   template <class Body>
-  void each_block(const Pass<Real>& pass, const Body& body);
+  void each_block(const Pass<Real>& pass, const Body& body) {
+    each_block(pass, body, [](std::size_t) { return std::numeric_limits<std::size_t>::max(); });
+  }
 
   /// Around every evaluation: the part that comes before all samples, and a look at what left the recorded path. `begin` throws
   /// out_of_memory if what the passes take isn't within the budget; `finish` other_path, unless departures are to be reported.
@@ -216,8 +220,8 @@ class Machine {
 };
 
 template <class Real>
-template <class Body>
-void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
+template <class Body, class Widest>
+void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body, const Widest& widest) {
   const std::size_t lanes = pass.samples * pass.seeds;
   if (lanes == 0) return;
   const bool dual = pass.numbers == Numbers::dual;
@@ -249,9 +253,9 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body) {
   const auto chunk = [&](unsigned worker, std::size_t begin, std::size_t end) {
     if (worker >= workers_.size() || begin > end || end > cut.pieces) bad_chunk(worker, begin, end);
     for (std::size_t k = begin; k < end; ++k)
-      for (std::size_t first = k * cut.piece, stop = std::min(first + cut.piece, lanes); first < stop;
-           first += cut.width) {
-        const std::size_t count = std::min(cut.width, stop - first);
+      for (std::size_t first = k * cut.piece, stop = std::min(first + cut.piece, lanes), count; first < stop;
+           first += count) {
+        count = std::min({cut.width, widest(worker), stop - first});
         evaluate(worker, first, count, first + count == stop);
       }
     done += end - begin;

@@ -96,9 +96,11 @@ bool NativeCode<Real>::run(Real* const* pointers, const Real* uniforms, std::byt
                   biased_pool(), samples / lanes_) != 0;
 }
 
-void Misses::missed() {
+void Misses::missed(std::size_t lanes) {
   ++failed_;
-  to_skip_ = penalty_ = std::min<std::size_t>(2 * penalty_ + 1, 63);
+  well_ = 0;
+  if (lanes > narrow) widest_ = narrow;
+  else to_skip_ = penalty_ = std::min<std::size_t>(2 * penalty_ + 1, 63);
 }
 
 /// Whether columns lie so far apart that they come to the same few sets of a cache of 64 sets of 8 lines: code that reads them again and
@@ -194,11 +196,6 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
 }
 
 template <class Real>
-LaneSlot<Real> NativeRunner<Real>::slot(Worker& worker, std::size_t pointer) const {
-  return {worker.staging.data() + pointer * column<Real>(worker.width), worker.width, worker.width, worker.width};
-}
-
-template <class Real>
 void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
   if (worker.width >= width) return;
   worker.staging.reserve(at_.count * column<Real>(width));
@@ -215,11 +212,15 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
   const std::size_t round = code_.lanes();
   const bool in_place = in_place_ && lanes.count >= round;
   std::vector<Real*>& pointers = worker.pointers;
-  for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = slot(worker, k).data;
+  const std::size_t rounds = round_up(lanes.count);  // lanes of them
+  const auto staged = [&](std::size_t pointer) {
+    return LaneSlot<Real>{worker.staging.data() + pointer * column<Real>(worker.width), rounds, rounds, rounds};
+  };
+  for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = staged(k).data;
 
   const auto take = [&](Samples<const Real> from, std::size_t item, std::size_t pointer) {
     if (in_place && inputs_in_place_) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
-    else load_item(from, lanes, item, slot(worker, pointer));
+    else load_item(from, lanes, item, staged(pointer));
   };
   for (std::size_t i = 0; i < layout_.inputs.size(); ++i)
     if (layout_.inputs[i] != plan::no_slot) take(batch_.inputs, i, at_.inputs + i);
@@ -227,7 +228,7 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
     for (std::size_t k = 0; k < data_.seeds.size(); ++k) {
       if (data_.seeds[k] == plan::no_slot) continue;
       if (batch_.weights.data) take(batch_.weights, k, at_.weights + k);
-      else slot(worker, at_.weights + k).fill(Real(1));
+      else staged(at_.weights + k).fill(Real(1));
     }
   const std::size_t outputs = layout_.outputs.size(), gradients = gradient_ ? data_.gradients.size() : 0;
   if (in_place) {
@@ -241,21 +242,21 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
     return code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), samples);
   };
   const std::size_t rest = in_place ? lanes.count % round : 0;
-  bool well = run_rounds(in_place ? lanes.count - rest : round_up(lanes.count));
+  bool well = run_rounds(in_place ? lanes.count - rest : rounds);
   if (well && rest != 0) {
     // The last round ends with the block. What it computes again comes out the same.
     for (Real*& pointer : pointers) pointer += lanes.count - round;
     well = run_rounds(round);
   }
-  if (!worker.misses.ran(well)) return false;
+  if (!worker.misses.ran(well, lanes.count)) return false;
 
   if (!in_place && batch_.values.data)
-    for (std::size_t k = 0; k < outputs; ++k) store_item(slot(worker, at_.outputs + k), lanes, batch_.values, k);
+    for (std::size_t k = 0; k < outputs; ++k) store_item(staged(at_.outputs + k), lanes, batch_.values, k);
   if (batch_.gradients.data)
     for (std::size_t k = 0; k < gradients; ++k) {
       const bool zero = data_.gradients[k] == plan::no_slot;
       if (in_place && !zero) continue;
-      LaneSlot<Real> from = slot(worker, at_.gradients + k);
+      LaneSlot<Real> from = staged(at_.gradients + k);
       if (zero) from.data = nullptr;
       store_derivative(from, lanes, batch_.gradients, [&](std::size_t) { return k; });
     }

@@ -65,29 +65,43 @@ struct NativeBatch {
   Samples<Real> values, gradients;
 };
 
-/// How often code left what it was given to the interpreter, and which the interpreter gets at once after one that had to be
-/// done again: more of them the longer that goes on.
+/// How often code left what it was given to the interpreter, which has to do a block again as a whole. So after one that it left
+/// blocks are narrow until a while has gone well, and narrow ones after one that it left are the interpreter's at once: more of them
+/// the longer that goes on.
 class Misses {
  public:
+  static constexpr std::size_t narrow = 64;  ///< lanes; a leaf of the sums over samples
+
   /// Whether this one is the interpreter's.
   bool skips() {
     if (to_skip_ == 0) return false;
     --to_skip_;
     return true;
   }
+  /// How many lanes the next block may have.
+  std::size_t widest() const { return widest_; }
   /// Whether it went well, which it returns.
-  bool ran(bool well) {
+  bool ran(bool well, std::size_t lanes = 1) {
     ++tried_;
-    if (well) penalty_ = 0;
-    else missed();
+    if (well) went_well();
+    else missed(lanes);
     return well;
   }
   std::size_t tried() const { return tried_; }
   std::size_t failed() const { return failed_; }
 
  private:
-  void missed();
-  std::size_t to_skip_ = 0, penalty_ = 0, tried_ = 0, failed_ = 0;
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max(), a_while = 32;  // blocks
+
+  void went_well() {
+    penalty_ = 0;
+    if (widest_ == unlimited || ++well_ < a_while) return;
+    well_ = 0;
+    widest_ = widest_ < 64 * narrow ? 2 * widest_ : unlimited;
+  }
+  void missed(std::size_t lanes);
+
+  std::size_t to_skip_ = 0, penalty_ = 0, tried_ = 0, failed_ = 0, well_ = 0, widest_ = unlimited;
 };
 
 /// Whether derivatives come out NaN so often that the zero rule at every product is cheaper than doing them again.
@@ -114,6 +128,8 @@ class NativeRunner {
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);
+  /// How many lanes the worker's next block may have.
+  std::size_t widest(std::size_t worker) const { return workers_[worker].misses.widest(); }
   /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
   const Real* lanes_of(std::size_t worker, std::size_t q) const;
 
@@ -129,7 +145,6 @@ class NativeRunner {
   };
   void prepare(std::size_t workers, const Workspace<Real>* uniform);
   void make_room(Worker& worker, std::size_t width) const;
-  LaneSlot<Real> slot(Worker& worker, std::size_t pointer) const;
   std::size_t round_up(std::size_t lanes) const { return (lanes + code_.lanes() - 1) / code_.lanes() * code_.lanes(); }
 
   const plan::ProgramData<Real>& data_;

@@ -72,6 +72,14 @@ bool Replay<Real>::native_point(bool gradient, const NativeBatch<Real>& batch, c
   return true;
 }
 
+/// Calls body(Block&) for blocks as machine code wants them, where there is any.
+template <class Real, class Body>
+static void each_block(Machine<Real>& machine, const Pass<Real>& pass, const NativeRunner<Real>* native,
+                       const Body& body) {
+  if (native) machine.each_block(pass, body, [&](std::size_t worker) { return native->widest(worker); });
+  else machine.each_block(pass, body);
+}
+
 /// Values of all samples, and the sums over them.
 template <class Real>
 std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs,
@@ -90,7 +98,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
     sums.collect(block, [&](auto* taken) { block.values(taken); });
     store_outputs<Real>(block, layout, values);
   };
-  machine_->each_block(pass, body);
+  each_block(*machine_, pass, native, body);
   return sums.finish().values;
 }
 
@@ -178,7 +186,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
     });
     store_gradients<Real>(block, gradients);
   };
-  machine_->each_block(pass, body);
+  each_block(*machine_, pass, native, body);
   return sums.finish().values;
 }
 

@@ -17,14 +17,14 @@ namespace wengert::test {
 BOOST_AUTO_TEST_SUITE(native_batches, *needs(Isa::avx2))
 
 template <class Real>
-struct Shares {
+struct Summand {
   Program<Real> program;
   bool summed;
 };
 
 /// A function of two columns and a parameter, of each sample or summed over them.
 template <class Real>
-Shares<Real> function_of_columns(bool summed) {
+Summand<Real> function_of_columns(bool summed) {
   NaiveTape<Real> tape;
   const Var<Real> p = parameter(tape, 0.7), x = input(tape, 0.3), y = input(tape, 0.4);
   const Var<Real> f = p * exp(x) / y + square(y - x);
@@ -33,13 +33,13 @@ Shares<Real> function_of_columns(bool summed) {
 
 /// Columns with more room than samples, all of it compared: values, two derivatives, then those in the parameter and the sum.
 template <class Real>
-std::vector<Real> evaluate(const Shares<Real>& shares, const std::vector<Real>& points, std::size_t samples,
+std::vector<Real> evaluate(const Summand<Real>& function, const std::vector<Real>& points, std::size_t samples,
                            Replay<Real>& replay) {
   const std::size_t stride = samples + 3;
   std::vector<Real> results(3 * stride, Real(-77));
   const Samples<const Real> inputs = columns(points.data() + 1, stride);
   const Samples<Real> values = columns(results.data(), stride), gradients = columns(results.data() + stride, stride);
-  replay.gradient(samples, inputs, shares.summed ? Samples<Real>{} : values, gradients);
+  replay.gradient(samples, inputs, function.summed ? Samples<Real>{} : values, gradients);
   results.insert(results.end(), replay.parameter_gradients().begin(), replay.parameter_gradients().end());
   results.insert(results.end(), replay.uniform_outputs().begin(), replay.uniform_outputs().end());
   return results;
@@ -47,19 +47,19 @@ std::vector<Real> evaluate(const Shares<Real>& shares, const std::vector<Real>& 
 
 /// `odd`: which of the samples code leaves to the interpreter.
 template <class Real, class Odd>
-void compare(const Shares<Real>& shares, std::size_t samples, unsigned threads, int times, const Odd& odd) {
+void compare(const Summand<Real>& function, std::size_t samples, unsigned threads, int times, const Odd& odd) {
   Random random(5);
   std::vector<Real> points(1 + 2 * (samples + 3));
   for (Real& number : points) number = static_cast<Real>(random.in(0.1, 2));
   for (std::size_t e = 0; e < samples; ++e)
     if (odd(e)) points[1 + e] = std::numeric_limits<Real>::infinity();
-  Replay<Real> interpreter(shares.program, {.engine = "interpreter"});
-  const std::vector<Real> wanted = evaluate(shares, points, samples, interpreter);
+  Replay<Real> interpreter(function.program, {.engine = "interpreter"});
+  const std::vector<Real> wanted = evaluate(function, points, samples, interpreter);
   for (const Isa isa : native_isas()) {
     const std::string set(name(isa));
-    Replay<Real> native(shares.program, {.isa = set, .threads = threads, .engine = "native"});
+    Replay<Real> native(function.program, {.isa = set, .threads = threads, .engine = "native"});
     for (int time = 0; time < times; ++time) {
-      const std::vector<Real> ours = evaluate(shares, points, samples, native);
+      const std::vector<Real> ours = evaluate(function, points, samples, native);
       BOOST_TEST_REQUIRE(native.engine() == "native: " + set);
       for (std::size_t k = 0; k < wanted.size(); ++k)
         BOOST_TEST_REQUIRE(same_bits(ours[k], wanted[k]), set << ", " << samples << " samples, number " << k << ": "
@@ -71,10 +71,10 @@ void compare(const Shares<Real>& shares, std::size_t samples, unsigned threads, 
 template <class Real>
 void any_number_of_samples() {
   for (const bool summed : {false, true}) {
-    const Shares<Real> shares = function_of_columns<Real>(summed);
+    const Summand<Real> function = function_of_columns<Real>(summed);
     for (std::size_t samples = 2; samples < 100; ++samples) {
-      compare(shares, samples, 1, 1, [](std::size_t) { return false; });
-      compare(shares, samples, 1, 1, [=](std::size_t e) { return e == samples - 1 - samples / 7; });
+      compare(function, samples, 1, 1, [](std::size_t) { return false; });
+      compare(function, samples, 1, 1, [=](std::size_t e) { return e == samples - 1 - samples / 7; });
     }
   }
 }
@@ -84,10 +84,10 @@ BOOST_AUTO_TEST_CASE(any_number_of_samples_f32) { any_number_of_samples<float>()
 template <class Real>
 void odd_samples_among_others() {
   for (const bool summed : {false, true}) {
-    const Shares<Real> shares = function_of_columns<Real>(summed);
+    const Summand<Real> function = function_of_columns<Real>(summed);
     for (const unsigned threads : {1u, 3u})
       for (const std::size_t every : {50, 700, 9000})
-        compare(shares, 20'011, threads, 3, [=](std::size_t e) { return e % every == every / 2; });
+        compare(function, 20'011, threads, 3, [=](std::size_t e) { return e % every == every / 2; });
   }
 }
 BOOST_AUTO_TEST_CASE(odd_samples_among_others_f64, *uses_threads()) { odd_samples_among_others<double>(); }

@@ -230,6 +230,13 @@ class Allocation {
     return number_of(r);
   }
 
+  /// A register for one instruction to write and the next to read.
+  unsigned to_work_in() {
+    const unsigned r = vacate(vectors_);
+    registers_.used |= Registers::Set(1) << r;
+    return r;
+  }
+
   void load(unsigned r, Value v) {
     if (behind_pointer(v)) {
       point_at(nodes_[v].b);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "codegen/allocation.hpp"
@@ -65,6 +66,7 @@ class Assembler : Allocation {
     }
   }
   void rounds() {
+    begin();
     out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
     const std::size_t round = out_.size();
     begin_requirements();
@@ -85,7 +87,14 @@ class Assembler : Allocation {
     out_.raw({0x31, 0xc0});  // xor eax, eax
     leave();
   }
-  void leave() { out_.raw({0xc5, 0xf8, 0x77, 0xc3}); }  // vzeroupper, ret
+  void begin() {
+    if (saves_registers_)
+      out_.raw({0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57});  // push rbx, rbp, r12 to r15
+  }
+  void leave() {
+    if (saves_registers_) out_.raw({0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b});  // pop them
+    out_.raw({0xc5, 0xf8, 0x77, 0xc3});                                                            // vzeroupper, ret
+  }
   /// Without a branch. Vectors of 128 bits leave nothing for vzeroupper to do.
   void end_point() {
     if (target_.mask_registers) {
@@ -155,6 +164,7 @@ class Assembler : Allocation {
       }
       case Do::fma: fma(v); break;
       case Do::lookup: lookup(v); break;
+      case Do::items: items(v); break;
       case Do::blend: blend(v, n, next); break;
       case Do::mul_where: {
         const unsigned mask = get(n.a), first = get(n.b);
@@ -173,8 +183,7 @@ class Assembler : Allocation {
       case Do::sqrt:
       case Do::exponent:
       case Do::to_int:
-      case Do::to_real:
-      case Do::twice_low: {
+      case Do::to_real: {
         const Place from = source(n.a, next[0]);
         read(n.a, next[0]);
         out_.vector(opcodes_[n.what], result(v), 0, from);
@@ -342,32 +351,48 @@ class Assembler : Allocation {
     }
   }
 
-  /// Of a point: an item of the table in memory, whose number stays in a general register for lookups to come.
-  void look_up_in_memory(Value v) {
-    const Node& n = nodes_[v];
-    const std::uint32_t* const next = next_;
-    std::size_t k = 0;
-    while (k < indices_.size() && indices_[k].value != n.b) ++k;
-    if (k == indices_.size()) {
-      k = next_index_++ % indices_.size();
-      indices_[k].value = n.b;
-      out_.index_mod_16(indices_[k].in, get(n.b));
-    }
-    read_all(n, next);
-    out_.vector_of_number(opcodes_.broadcast(), result(v), Place::item(pool, state_[n.a].slot, indices_[k].in));
-  }
+  /// Items of a table in memory: by numbers that stay in general registers for lookups to come.
   struct Index {
-    Gpr in;
+    Gpr in[4];  // of each lane
     Value value = no_value;
   };
-  std::array<Index, 3> indices_{{{Gpr::rax}, {Gpr::r10}, {Gpr::r11}}};
+  Index& index_of(Value v) {
+    for (Index& index : indices_)
+      if (index.value == v) return index;
+    Index& index = indices_[next_index_++ % indices_.size()];
+    index.value = v;
+    const unsigned vector = get(v);
+    if (point_) out_.index_mod_16(index.in[0], vector);
+    else out_.indices(index.in, vector, to_work_in());
+    return index;
+  }
+  void items(Value v) {
+    const Node& n = nodes_[v];
+    const std::uint32_t* const next = next_;
+    const Index& index = index_of(n.b);
+    for (int k = 0; k < operand_count(n.what); ++k) read(k == 1 ? n.b : n.a, next[k]);
+    const unsigned to = result(v);
+    const std::int32_t table = state_[n.a].slot;
+    if (point_) return out_.vector_of_number(opcodes_.broadcast(), to, Place::item(pool, table, index.in[0]));
+    registers_.pin(to);
+    out_.items(to, to_work_in(), pool, table, index.in);
+  }
+  std::array<Index, 3> of_point_{{{{Gpr::rax}}, {{Gpr::r10}}, {{Gpr::r11}}}};
+  std::array<Index, 2> of_batch_{
+      {{{Gpr::r10, Gpr::r11, Gpr::rbx, Gpr::rbp}}, {{Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15}}}};
+  const std::span<Index> indices_ = point_ ? std::span<Index>(of_point_) : of_batch_;
   std::size_t next_index_ = 0;
+  /// Whether of these some are used that a function has to give back as they were.
+  const bool saves_registers_ =
+      !point_ && f64_ && !target_.permutes_16 &&
+      (!graph_.tables().empty() ||
+       std::ranges::any_of(graph_.subroutines(), [](const Graph& body) { return !body.tables().empty(); }));
   const std::vector<Subroutine>& subroutines_;
 
   void lookup(Value v) {
     const Node& n = nodes_[v];
     const std::uint32_t* const next = next_;
-    if (point_) return look_up_in_memory(v);
+    if (point_) return items(v);
     if (n.immediate == 1) {  // vpermps
       const unsigned index = get(n.b);
       const Place table = source(n.a, next[0]);

@@ -16,8 +16,8 @@
 
 namespace wengert::codegen {
 
-/// General registers, of those that a function may change.
-enum class Gpr : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rsi = 6, rdi = 7, r8 = 8, r9 = 9, r10 = 10, r11 = 11 };
+/// General registers. A function gives rbx, rbp and those from r12 on back as it found them.
+enum class Gpr : std::uint8_t { rax, rcx, rdx, rbx, rbp = 5, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
 
 /// A vector register, or memory at base + offset: a vector, or one number for all lanes; that at base + offset + index numbers.
 struct Place {
@@ -135,6 +135,21 @@ class Encoder {
     raw({0x83, 0xe0 | (reg & 7), 15});  // and
   }
 
+  /// The four integers of a vector, in general registers. `other`: a vector register that is changed.
+  void indices(const Gpr* to, unsigned vector_number, unsigned other) {
+    two_indices(to, vector_number);
+    emit({3, 1, 0, 0x39, Vex::narrow}, vector_number, 0, other, 0);  // vextracti128
+    byte(1);
+    two_indices(to + 2, other);
+  }
+  /// A vector of the numbers that four indices name, counted from base + offset. `other`: a vector register that is changed.
+  void items(unsigned to, unsigned other, Gpr base, std::int32_t offset, const Gpr* indices) {
+    two_items(to, base, offset, indices);
+    two_items(other, base, offset, indices + 2);
+    emit({3, 1, 0, 0x18, Vex::narrow}, to, to, other, 0);  // vinsertf128
+    byte(1);
+  }
+
   /// A mask instruction: op to, a, b of masks of `lanes`. Without a second operand a is 0.
   void mask_op(unsigned code, int lanes, bool two_sources, unsigned to, unsigned a, unsigned b) {
     raw({0xc5, 1u << 7 | (~a & 15u) << 3 | unsigned(two_sources) << 2 | (lanes == 8 ? 1u : 0u), code,
@@ -145,6 +160,21 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
+  /// Of the lower half of a vector of 256 bits.
+  void two_indices(const Gpr* to, unsigned vector_number) {
+    const int whole = std::exchange(length_, 0);
+    emit({1, 1, 1, 0x7e, Vex::wide}, vector_number, 0, static_cast<unsigned>(to[0]), 0);  // vmovq
+    emit({3, 1, 1, 0x16, Vex::wide}, vector_number, 0, static_cast<unsigned>(to[1]), 0);  // vpextrq
+    byte(1);
+    length_ = whole;
+  }
+  void two_items(unsigned to, Gpr base, std::int32_t offset, const Gpr* indices) {
+    const int whole = std::exchange(length_, 0);
+    emit({1, 3, 1, 0x10, Vex::narrow}, to, 0, Place::item(base, offset, indices[0]), 0, false);   // vmovsd
+    emit({1, 1, 1, 0x16, Vex::narrow}, to, to, Place::item(base, offset, indices[1]), 0, false);  // vmovhpd
+    length_ = whole;
+  }
+
   /// Of registers. With the prefix that the instruction set has; with EVEX, VEX where it is shorter: of 128 bits.
   void emit(Opcode op, unsigned reg, unsigned second, unsigned source, unsigned mask) {
     const bool shorter = length_ == 0 && op.vex != Vex::none && mask == 0 && ((reg | second | source) & 16) == 0;

@@ -24,7 +24,6 @@ constexpr std::uint8_t count_of(Do what) {
     case Do::mantissa:
     case Do::to_int:
     case Do::to_real:
-    case Do::twice_low:
     case Do::shift_left:
     case Do::shift_right:
     case Do::shift_right_signed:

@@ -48,7 +48,7 @@ enum class Do : std::uint8_t {
   mul_where,  ///< a (a mask) ? b * c : +0
   lookup,     ///< item b of the table whose vectors are a and, if it takes two, c, modulo its size
   permute,    ///< 32-bit item a mod 8 of table vector b
-  twice_low,  ///< the low 32 bits of a's 64, in both halves
+  items,      ///< number b (0 to 15) of the table whose first vector is a
   // Bits of numbers, integers.
   bit_and,
   bit_or,
@@ -157,6 +157,10 @@ class Graph {
   bool has_lookup() const { return shape_.point || target().permutes_16; }
   /// Item `index` mod 16 of 16 numbers.
   Value lookup(const void* table, Value index);
+  /// The same by loads.
+  Value items(const void* numbers, Value index) {
+    return binary(Do::items, table(numbers, 0), binary(Do::bit_and, index, constant_bits(15)));
+  }
   /// Vector k of 16 numbers.
   Value table(const void* numbers, unsigned k);
 

@@ -59,7 +59,6 @@ class Opcodes {
       case Do::blend: return evex_ ? evex_alone(2, 0x65) : prefixed(3, f64_ ? 0x4b : 0x4a);
       case Do::lookup: return evex_alone(2, f64_ ? 0x77 : 0x16);
       case Do::permute: return integers(2, 0x16);
-      case Do::twice_low: return {1, 2, 0, 0x12, Vex::narrow};  // vmovsldup
       case Do::bit_and: return prefixed(1, 0xdb);
       case Do::bit_or: return prefixed(1, 0xeb);
       case Do::bit_xor: return prefixed(1, 0xef);

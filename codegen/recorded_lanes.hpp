@@ -130,15 +130,9 @@ struct Native<Real_, recorded> {
   static Raw gather(const Real*, RawInt) { return nowhere(); }
   static Raw lookup16(const Real* t, RawInt i) {
     if (graph().has_lookup()) return {graph().lookup(t, i.id)};
-    // Permutations of vectors, with nothing but vector registers.
-    if constexpr (sizeof(Real) == 4) {
-      return blend(top(shl<28>(i)), part(t, 1, i), part(t, 0, i));
-    } else {
-      const RawInt index = shl<1>({graph().unary(Do::twice_low, i.id)}) | splat_int(Integer(1) << 32);
-      const RawMask bit2 = top(shl<61>(i)), bit3 = top(shl<60>(i));
-      return blend(bit3, blend(bit2, part(t, 3, index), part(t, 2, index)),
-                   blend(bit2, part(t, 1, index), part(t, 0, index)));
-    }
+    if (sizeof(Real) == 8) return {graph().items(t, i.id)};
+    // Of two vectors, by the top bits of integers as a mask: a blend looks at nothing else.
+    return blend({shl<28>(i).id}, part(t, 1, i), part(t, 0, i));
   }
 
  private:
@@ -148,8 +142,6 @@ struct Native<Real_, recorded> {
   static Raw part(const Real* t, unsigned k, RawInt index) {
     return {graph().binary(Do::permute, index.id, graph().table(t, k))};
   }
-  /// The top bits of integers as a mask, where masks are vectors: a blend looks at nothing else.
-  static RawMask top(RawInt a) { return {a.id}; }
   static Raw round(Raw a, codegen::Rounding how) {
     return {graph().unary(Do::round, a.id, static_cast<unsigned>(how))};
   }

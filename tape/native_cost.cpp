@@ -39,6 +39,9 @@ constexpr double native_instruction = 0.03,  // what it reads and leaves in memo
     to_make = 30,                            // an operation of code
     to_begin = 50000;                        // any code: pages, tables
 constexpr double wait_for_division = 4;      // until the result is there
+// A lookup by loads, its share of taking the indices out included: operations besides its own that take as long and as many bytes,
+// by either engine; and until the result is there.
+constexpr double more_for_loads = 3.5, wait_for_loads = 6;
 constexpr double division_alone = 1.75;      // of a single evaluation
 constexpr double in_caches_alone = 800'000;  // operations of code for single evaluations
 constexpr double from_memory_alone = 1.2;    // longer code comes from memory: an operation of it
@@ -65,11 +68,10 @@ bool is_on_bits(codegen::Do what) {
 /// What an instruction takes, or an operand of an n-ary op's.
 struct Cost {
   double operations = 0;  ///< in vectors
-  double permutations =
-      0;  ///< of these, those in place of which the interpreter loads numbers one by one beside the others
-  double dividing = 0;   ///< ns, a sample's share
-  double divisions = 0;  ///< and roots
-  double wait = 0;       ///< ns from the operand that is there last, or from the adjoint, to the result
+  double loads = 0;       ///< of these, lookups by loads
+  double dividing = 0;    ///< ns, a sample's share
+  double divisions = 0;   ///< and roots
+  double wait = 0;        ///< ns from the operand that is there last, or from the adjoint, to the result
 };
 
 /// What the instructions of each kind take: they are recorded, as for code.
@@ -82,7 +84,7 @@ class Costs {
   bool complete() const { return graph_.complete(); }
   std::size_t most_given() const { return graph_.most_given(); }
   const Cost& of(std::uint16_t kind) {
-    static constexpr Cost one{1, 0, 0, 0};
+    static constexpr Cost one{1, 0, 0, 0, 0};
     if (!in_catalogue(kind)) return one;
     std::optional<Cost>& cost = known_[kind];
     if (!cost) cost = recorded(kernels::catalogue[kind]);
@@ -112,7 +114,7 @@ class Costs {
     if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
     else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
     Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);
-    if (row.arity == 0) cost.operations /= n, cost.permutations /= n, cost.dividing /= n, cost.divisions /= n;
+    if (row.arity == 0) cost.operations /= n, cost.loads /= n, cost.dividing /= n, cost.divisions /= n;
     return cost;
   }
 
@@ -126,8 +128,9 @@ class Costs {
       const codegen::Node& node = nodes[v];
       if (codegen::at_hand(node.what)) continue;
       const bool divides = node.what == codegen::Do::div || node.what == codegen::Do::sqrt;
+      const bool loads = node.what == codegen::Do::items;
       cost.operations += 1;
-      cost.permutations += sizeof(Real) == 8 && node.what == codegen::Do::permute;
+      cost.loads += loads;
       cost.divisions += divides;
       if (divides) cost.dividing += node.what == codegen::Do::div ? division<Real> : root<Real>;
       double& at = ready[v - last];
@@ -135,7 +138,10 @@ class Costs {
       for (int k = 0; k < codegen::operand_count(node.what); ++k)
         if (operands[k] >= last) at = std::max(at, ready[operands[k] - last]);
       if (at < 0) continue;
-      at += divides ? wait_for_division : is_on_bits(node.what) ? rates_.wait_for_bits : rates_.wait;
+      at += divides                 ? wait_for_division
+            : loads                 ? wait_for_loads
+            : is_on_bits(node.what) ? rates_.wait_for_bits
+                                    : rates_.wait;
       if (!codegen::has_effect(node.what)) cost.wait = std::max(cost.wait, at);
     }
     return cost;
@@ -164,10 +170,10 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     const bool fixed = info(i.kind.op).arity != 0;
     const Cost& cost = costs.of(i.number);
     const double times = fixed ? 1 : i.operands(), additions = static_cast<double>(i.sources().size());
-    const double operations = times * cost.operations;
+    const double nodes = times * cost.operations, operations = nodes + times * more_for_loads * cost.loads;
     const std::size_t in = i.reads.size() - i.sources().size(), out = i.writes.size();
     const auto left = [&](std::size_t least) {
-      const bool called = operations >= static_cast<double>(least) && std::max(in, out) <= costs.most_given();
+      const bool called = nodes >= static_cast<double>(least) && std::max(in, out) <= costs.most_given();
       return (called ? static_cast<double>(in + out + 1) : operations) + additions;
     };
     work.operations += operations + additions;
@@ -175,10 +181,9 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.with_calls_alone += left(least_called_alone);
     work.dividing += times * cost.dividing;
     work.divisions += times * cost.divisions;
-    const double instruction =
-        i.number == uniform_products  // a sum that comes along with the product before
-            ? rates.uniform_product - rates.instruction
-            : std::max(rates.instruction, rates.operation * (operations - times * cost.permutations + additions));
+    const double instruction = i.number == uniform_products  // a sum that comes along with the product before
+                                   ? rates.uniform_product - rates.instruction
+                                   : std::max(rates.instruction, rates.operation * (operations + additions));
     const double beside = sizeof(Real) / 8.0 * instruction - times * cost.dividing;
     work.beside_dividing += i.number == uniform_products ? beside : std::max(0.0, beside);
     if (i.kind.op == Op::sum_samples) work.left_to_memory += rates.native_sum;

@@ -16,7 +16,7 @@ def assembled(lines, folder):
     """The bytes of each line, by the assembler: from the listing that it writes."""
     source = folder / "lines.s"
     source.write_text("\n".join(lines) + "\n")
-    listing = subprocess.run(["as", "-al=/dev/stdout", "--listing-lhs-width=4", "-o", folder / "lines.o", source],
+    listing = subprocess.run(["as", "-al=/dev/stdout", "--listing-lhs-width=16", "-o", folder / "lines.o", source],
                              check=True, capture_output=True, text=True).stdout
     found = {}
     for line in listing.splitlines():

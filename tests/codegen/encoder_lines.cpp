@@ -24,11 +24,17 @@ const char* name(Gpr base) {
     case Gpr::rax: return "%rax";
     case Gpr::rcx: return "%rcx";
     case Gpr::rdx: return "%rdx";
+    case Gpr::rbx: return "%rbx";
+    case Gpr::rbp: return "%rbp";
     case Gpr::rsi: return "%rsi";
     case Gpr::r8: return "%r8";
     case Gpr::r9: return "%r9";
     case Gpr::r10: return "%r10";
     case Gpr::r11: return "%r11";
+    case Gpr::r12: return "%r12";
+    case Gpr::r13: return "%r13";
+    case Gpr::r14: return "%r14";
+    case Gpr::r15: return "%r15";
     default: return "%rdi";
   }
 }
@@ -134,7 +140,6 @@ class Lines {
         all.push_back({op, "", name, sources, kind});
       };
       if (!shape_.point) vex_alone(opcodes_[Do::permute], "vpermps", 2);
-      vex_alone(opcodes_[Do::twice_low], "vmovsldup", 1);
       vex_alone(opcodes_[Do::greater_int], "vpcmpgt" + i, 2);
       vex_alone(opcodes_[Do::equal_int], "vpcmpeq" + i, 2);
       vex_alone(Opcodes::test, "vptest", 1, Form::only_read);
@@ -199,6 +204,7 @@ class Lines {
            prefix + "vmovu" + (f64_ ? "pd " : "ps ") + vector(reg) + ", " + text(from));
     line([&](Encoder& e) { e.prefetch(Place::at(Gpr::rax, offset)); },
          "prefetcht0 " + std::to_string(offset) + "(%rax)");
+    if (!shape_.point && !evex() && f64_) print_lookups(line, reg, offset);
     if (!shape_.point) return;
     // Code for one sample has these too.
     const std::vector<Gpr> indices = {Gpr::rax, Gpr::r8, Gpr::r9, Gpr::r10, Gpr::r11};
@@ -212,6 +218,28 @@ class Lines {
     line([&](Encoder& e) { e.index_mod_16(indices[k], reg); }, std::string(f64_ ? "vmovq " : "vmovd ") + vector(reg) +
                                                                    ", " + (f64_ ? index : halves[k]) + "; and $15, " +
                                                                    halves[k]);
+  }
+
+  template <class Line>
+  void print_lookups(const Line& line, unsigned reg, int offset) const {
+    const std::vector<Gpr> all = {Gpr::rbx, Gpr::rbp, Gpr::r10, Gpr::r11, Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15};
+    Gpr in[4];
+    for (Gpr& index : in) index = random_.of(all);
+    const unsigned other = any_register();
+    const auto half = [](unsigned number) { return "%xmm" + std::to_string(number); };
+    const auto indices_of = [&](unsigned from, const Gpr* to) {
+      return "vmovq " + half(from) + ", " + name(to[0]) + "; vpextrq $1, " + half(from) + ", " + name(to[1]);
+    };
+    line([&](Encoder& e) { e.indices(in, reg, other); }, indices_of(reg, in) + "; vextracti128 $1, " + vector(reg) +
+                                                             ", " + half(other) + "; " + indices_of(other, in + 2));
+    const auto items_to = [&](unsigned to, const Gpr* index) {
+      const std::string at = " " + std::to_string(offset) + "(%rcx, ";
+      return "vmovsd" + at + name(index[0]) + ", 8), " + half(to) + "; vmovhpd" + at + name(index[1]) + ", 8), " +
+             half(to) + ", " + half(to);
+    };
+    line([&](Encoder& e) { e.items(reg, other, Gpr::rcx, offset, in); },
+         items_to(reg, in) + "; " + items_to(other, in + 2) + "; vinsertf128 $1, " + half(other) + ", " + vector(reg) +
+             ", " + vector(reg));
   }
 
   Random& random_;

@@ -161,15 +161,15 @@ Program<Real> chain_of(Op op, std::size_t length) {
   return compile(tape, y);
 }
 
-/// Where AVX2's doubles are looked up in tables, the interpreter loads them beside its operations and code permutes vectors. And
-/// slots that the second cache of such a machine doesn't hold are a cost of the interpreter's.
+/// AVX2's doubles are looked up in tables by loads, whichever engine: code gains where there are many, not where each function waits
+/// for one. And slots that the second cache of such a machine doesn't hold are a cost of the interpreter's.
 BOOST_AUTO_TEST_CASE(costs_on_avx2) {
   const auto ratio = [](const auto& program, Isa isa) {
     const plan::NativeCost cost = plan::native_cost(program.data(), true, isa);
     return cost.native / cost.interpreter;
   };
-  BOOST_TEST(ratio(chain_of<double>(Op::erfc, 100), Isa::avx2) >
-             1.2 * ratio(chain_of<float>(Op::erfc, 100), Isa::avx2));
+  BOOST_TEST(ratio(chain_of<double>(Op::erfc, 100), Isa::avx2) < 0.9);
+  BOOST_TEST(ratio(chain_of<double>(Op::log, 100), Isa::avx2) > 1);
   const auto of_an_op = [](std::size_t length, Isa isa) {
     return plan::native_cost(chain_of<double>(Op::tanh, length).data(), true, isa).interpreter /
            static_cast<double>(length);

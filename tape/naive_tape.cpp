@@ -112,8 +112,10 @@ void NaiveTape<Real>::make_room_slowly(std::size_t variables, std::size_t ops, s
 
 template <class Real>
 Id NaiveTape<Real>::variable(Real value, detail::Array<Id>& list) {
-  make_room(1, 0, 0);
-  if (list.full()) make_room(list, 1);
+  if (values_.full() || list.full()) [[unlikely]] {
+    make_room(1, 0, 0);
+    make_room(list, 1);
+  }
   const Id id = static_cast<Id>(values_.size());
   values_.push(value);
   list.push(id);

@@ -1,6 +1,5 @@
 // A tape's own sweeps, one evaluation at a time: forward, and backward from one seed or several.
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string>
 
@@ -30,14 +29,15 @@ class Unchanged {
   std::size_t size_, ops_;
 };
 
-/// Copies of what is there already, which the C library makes with the widest stores there are.
+/// -0 is the true zero of addition: assigning the first contribution and adding it are the same bits. In stretches, which
+/// compilers make a few wide stores of.
 template <class Real>
-void fill(std::span<Real> numbers, Real with) {
-  constexpr std::size_t stretch = 512 / sizeof(Real);
-  const std::size_t size = numbers.size(), first = std::min(size, stretch);
-  for (std::size_t i = 0; i < first; ++i) numbers[i] = with;
-  for (std::size_t i = first; i < size; i += stretch)
-    std::memcpy(&numbers[i], &numbers[0], std::min(stretch, size - i) * sizeof(Real));
+void fill_with_zeros(Real* adjoints, std::size_t count) {
+  constexpr std::size_t stretch = 64 / sizeof(Real);
+  std::size_t i = 0;
+  for (; i + stretch <= count; i += stretch)
+    for (std::size_t k = 0; k < stretch; ++k) adjoints[i + k] = Real(-0.0);
+  for (; i < count; ++i) adjoints[i] = Real(-0.0);
 }
 
 /// Numbers of a tape that are as they were where a custom op throws half way.
@@ -130,45 +130,50 @@ void NaiveTape<Real>::backward(std::span<const Seed<Real>> seeds) {
   }
   if (adjoints_.size() < values_.size()) make_room(adjoints_, values_.size() - adjoints_.size());
   // Ops recorded after the last output have adjoints of exactly zero, and chain makes nothing of those.
-  const OpRecord* end = ops_.end();
-  if (!ops_.empty() && last < ops_.back().out)
-    end = std::upper_bound(static_cast<const OpRecord*>(ops_.begin()), end, last,
-                           [](Id id, const OpRecord& record) { return id < record.out; });
-  const std::size_t count = static_cast<std::size_t>(end - ops_.begin());
+  std::size_t count = ops_.size();
+  if (count != 0 && last < ops_.back().out)
+    count = static_cast<std::size_t>(std::upper_bound(static_cast<const OpRecord*>(ops_.begin()),
+                                                      static_cast<const OpRecord*>(ops_.end()), last,
+                                                      [](Id id, const OpRecord& record) { return id < record.out; }) -
+                                     ops_.begin());
+  if (!calls_.empty()) return backward_with_calls(seeds, count);
+  if (zero_rule_ == ZeroRule::ieee) {
+    const std::vector<std::uint8_t> visit = visited_ops<Real>(view(), seeds);
+    seed(seeds);
+    return sweep_back(0, count, visit.data());
+  }
+  seed(seeds);
+  sweep_back(0, count, nullptr);
+}
+
+template <class Real>
+inline void NaiveTape<Real>::seed(std::span<const Seed<Real>> seeds) noexcept {
+  adjoints_.truncate(0);
+  fill_with_zeros(adjoints_.extend(values_.size()), values_.size());
+  for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
+}
+
+template <class Real>
+inline void NaiveTape<Real>::sweep_back(std::size_t first, std::size_t end, const std::uint8_t* visits) noexcept {
+  backend_->backward({ops_.data() + first, end - first, operands_.data(), values_.data(), adjoints_.data(),
+                      scratch_.data(), 1, zero_rule_ == ZeroRule::ieee, visits ? visits + first : nullptr});
+}
+
+template <class Real>
+void NaiveTape<Real>::backward_with_calls(std::span<const Seed<Real>> seeds, std::size_t count) {
   const bool ieee = zero_rule_ == ZeroRule::ieee;
   std::vector<std::uint8_t> visit;
   if (ieee) visit = visited_ops<Real>(view(), seeds);
-  const std::uint8_t* const visits = visit.empty() ? nullptr : visit.data();
-  const auto begin = [&] {
-    // -0 is the true zero of addition: assigning the first contribution and adding it are the same bits.
-    adjoints_.truncate(0);
-    fill(std::span(adjoints_.extend(values_.size()), values_.size()), Real(-0.0));
-    for (const Seed<Real>& seed : seeds) adjoints_[seed.id] += seed.weight;
-  };
-  if (calls_.empty()) {
-    begin();
-    return backend_->backward(
-        {ops_.data(), count, operands_.data(), values_.data(), adjoints_.data(), scratch_.data(), 1, ieee, visits});
-  }
+  const std::uint8_t* const visits = ieee ? visit.data() : nullptr;
   std::vector<Real> room = call_room(), contributions = call_room();
   Restored<Real> before(*this, adjoints_);
   make_room(before.copy, adjoints_.size());
   before.take();
-  begin();
-  backward_with_calls(count, ieee, visits, room.data(), contributions);
-  before.keep_new();
-}
-
-template <class Real>
-void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
-                                          std::span<Real> contributions) {
+  seed(seeds);
   const std::function<void()> look = watch(*this, "backward");
   each_stretch_back(
       std::span<const Call<Real>>(calls_), count,
-      [&](std::size_t first, std::size_t end) {
-        backend_->backward({ops_.data() + first, end - first, operands_.data(), values_.data(), adjoints_.data(),
-                            scratch_.data(), 1, ieee, visits ? visits + first : nullptr});
-      },
+      [&](std::size_t first, std::size_t end) { sweep_back(first, end, visits); },
       [&](const Call<Real>& call) {
         if (visits && !visits[call.op]) return;
         // Copies: code of the op may make room, which moves the arrays, or forget the op.
@@ -177,7 +182,7 @@ void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const st
         const auto operand = [&](std::size_t i) { return operands_[record.a + i]; };
         const auto one = [](auto& array, Id id) { return LaneSlot<Real>{array.data() + id, 1, 1, 1}; };
         const auto result = [&](std::size_t j) { return record.out + static_cast<Id>(j); };
-        RunningCall<Real>(*rule, 1, room, &look)
+        RunningCall<Real>(*rule, 1, room.data(), &look)
             .adjoint(
                 ieee, [&](std::size_t i) { return one(values_, operand(i)); },
                 [&](std::size_t j) { return one(values_, result(j)); },
@@ -185,6 +190,7 @@ void NaiveTape<Real>::backward_with_calls(std::size_t count, bool ieee, const st
                 [&](std::size_t i) { return one(contributions, static_cast<Id>(i)); });
         for (std::size_t i = 0; i < record.b; ++i) adjoints_[operand(i)] += contributions[i];
       });
+  before.keep_new();
 }
 
 template <class Real>
@@ -212,12 +218,14 @@ std::vector<std::uint8_t> visited_ops(const TapeView<Real>& tape, std::span<cons
   return visit;
 }
 
-#define WENGERT_SWEEPS(Real)                                                                                          \
-  template void NaiveTape<Real>::forward();                                                                           \
-  template void NaiveTape<Real>::backward(Id);                                                                        \
-  template void NaiveTape<Real>::backward(std::span<const Seed<Real>>);                                               \
-  template void NaiveTape<Real>::forward_with_calls();                                                                \
-  template void NaiveTape<Real>::backward_with_calls(std::size_t, bool, const std::uint8_t*, Real*, std::span<Real>); \
+#define WENGERT_SWEEPS(Real)                                                                         \
+  template void NaiveTape<Real>::seed(std::span<const Seed<Real>>) noexcept;                         \
+  template void NaiveTape<Real>::sweep_back(std::size_t, std::size_t, const std::uint8_t*) noexcept; \
+  template void NaiveTape<Real>::forward();                                                          \
+  template void NaiveTape<Real>::backward(Id);                                                       \
+  template void NaiveTape<Real>::backward(std::span<const Seed<Real>>);                              \
+  template void NaiveTape<Real>::forward_with_calls();                                               \
+  template void NaiveTape<Real>::backward_with_calls(std::span<const Seed<Real>>, std::size_t);      \
   template std::vector<std::uint8_t> visited_ops(const TapeView<Real>&, std::span<const Seed<Real>>);
 WENGERT_SWEEPS(double)
 WENGERT_SWEEPS(float)

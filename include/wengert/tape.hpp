@@ -302,8 +302,9 @@ class WENGERT_API NaiveTape {
   void check_budget(std::size_t need, std::size_t others) const;
   std::vector<Real> call_room() const;
   void forward_with_calls();
-  void backward_with_calls(std::size_t count, bool ieee, const std::uint8_t* visits, Real* room,
-                           std::span<Real> contributions);
+  void backward_with_calls(std::span<const Seed<Real>> seeds, std::size_t count);
+  void seed(std::span<const Seed<Real>> seeds) noexcept;
+  void sweep_back(std::size_t first, std::size_t end, const std::uint8_t* visits) noexcept;
   Id append_record(Op op, std::uint32_t n, std::uint32_t outputs);
   std::uint8_t constant_operands(Op op, Id a, Id b, Id c, std::uint8_t known) const;
 

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "wengert/arithmetic.hpp"
 #include "wengert/ops.hpp"
 #include "wengert/tape.hpp"
 
@@ -26,26 +27,6 @@ template <class Real>
 class Located;
 
 namespace detail {
-
-/// Keeps a product from being fused into a later sum: compilers contract header code under the flags of whoever includes
-/// it (-march=native is enough), and the bits would depend on them.
-template <class Real>
-inline Real rounded(Real product) {
-#if defined(__x86_64__)
-  __asm__("" : "+x"(product));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(product));
-#else
-  __asm__("" : "+m"(product));
-#endif
-  return product;
-}
-
-// Rounded correctly by whatever computes them.
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline float sqrt(float x) { return __builtin_sqrtf(x); }
-inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 // Our own elementary functions, the same bits as a replay; for constants, which are on no tape.
 WENGERT_API double value(Op op, double a, double b, double c);
@@ -278,30 +259,33 @@ class Var {
       default: return detail::value(op, a.value_, b.value_, c.value_);
     }
   }
-  // Inlined, so that a Var lives in registers: written to memory in parts and read as a whole, it would stall the loads. What
-  // may be refused is looked at before a constant is recorded.
-  WENGERT_INLINED static Var record(Op op, Real value, const Var& a) {
-    Tape* const tape = a.tape_;
+  // Inlined, so that a Var lives in registers: written to memory in parts and read as a whole, it would stall the loads.
+  template <class... More>
+  WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const More&... more) {
+    Tape* tape = a.tape_;
+    const auto [x, y, z] = places(tape, a, more...);
     if (!tape) return Var(value);
-    const Id x = a.place(*tape);
-    return Var(value, tape, tape->append(op, value, x, x, x), tape->epoch());
+    return Var(value, tape, tape->append(op, value, x, y, z, constants(a, more...)), tape->epoch());
   }
-  WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b) {
-    Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
-    if (!tape) return Var(value);
-    const auto [x, y] = places(*tape, a, b);
-    return Var(value, tape, tape->append(op, value, x, y, x, constants(a, b)), tape->epoch());
-  }
-  WENGERT_INLINED static Var record(Op op, Real value, const Var& a, const Var& b, const Var& c) {
-    Tape* const tape = a.tape_ ? a.tape_ : b.tape_ ? b.tape_ : c.tape_;
-    if (!tape) return Var(value);
-    a.check_on(*tape);
-    b.check_on(*tape);
-    c.check_on(*tape);
-    const Id x = a.checked_place(*tape, 1 + !b.tape_ + !c.tape_);
-    const Id y = b.checked_place(*tape, 1 + !c.tape_);
-    const Id z = c.checked_place(*tape, 1);
-    return Var(value, tape, tape->append(op, value, x, y, z, constants(a, b, c)), tape->epoch());
+  struct Places {
+    Id a, b, c;
+  };
+  /// Of the operands of an op, once checked on the tape that they are on, none for constants alone. What may be refused is looked
+  /// at before a constant is recorded.
+  template <class... More>
+  WENGERT_INLINED static Places places(Tape*& tape, const Var& a, const More&... more) {
+    constexpr std::size_t count = 1 + sizeof...(More);
+    const Var* const operands[] = {&a, &more...};
+    Id ids[3] = {a.id_, more.id_...};
+    if (((a.tape_ == more.tape_) && ...)) {
+      if (tape) a.check_on(*tape), (more.check_on(*tape), ...);
+    } else {
+      ((tape = tape ? tape : more.tape_), ...);
+      a.check_on(*tape), (more.check_on(*tape), ...);
+      for (std::size_t k = 0; k < count; ++k)
+        if (!operands[k]->tape_) ids[k] = tape->shared_constant(operands[k]->value_, static_cast<Id>(count - k));
+    }
+    return {ids[0], count > 1 ? ids[1] : ids[0], count > 2 ? ids[2] : ids[0]};
   }
   template <class... Operands>
   static std::uint8_t constants(const Operands&... operands) {
@@ -311,26 +295,16 @@ class Var {
   }
 
   static bool compare(Op op, bool outcome, const Var& a, const Var& b, const Located<Real>& at) {
-    Tape* const tape = a.tape_ ? a.tape_ : b.tape_;
+    Tape* tape = a.tape_ ? a.tape_ : b.tape_;
     if (!tape) return outcome;
     Tape::check_lives(tape);
     tape->expect_guard();
-    const auto [x, y] = places(*tape, a, b);
-    return tape->compare(op, outcome, x, y, at.file, at.line);
+    const Places at_tape = places(tape, a, b);
+    return tape->compare(op, outcome, at_tape.a, at_tape.b, at.file, at.line);
   }
   /// Unless it is a constant, it has to be on `tape`, and to be there still.
   WENGERT_INLINED void check_on(Tape& tape) const {
     if (tape_) place(tape);
-  }
-  /// Where it is, once checked; a constant is recorded for an op that takes `more` variables after it.
-  WENGERT_INLINED Id checked_place(Tape& tape, Id more) const {
-    return tape_ ? id_ : tape.shared_constant(value_, more);
-  }
-  WENGERT_INLINED static std::pair<Id, Id> places(Tape& tape, const Var& a, const Var& b) {
-    a.check_on(tape);
-    b.check_on(tape);
-    const Id x = a.checked_place(tape, 1);
-    return {x, b.checked_place(tape, 1)};
   }
 
   Real value_ = 0;

@@ -2,13 +2,15 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 #include <sstream>
+#include <tuple>
 #include <vector>
 
+#include "tests/same_bits.hpp"
 #include "wengert/wengert.hpp"
 
 using wengert::Cond;
@@ -16,6 +18,7 @@ using wengert::ErrorCode;
 using wengert::NaiveTape;
 using wengert::Op;
 using wengert::Var;
+using wengert::test::same_bits;
 
 namespace {
 
@@ -33,7 +36,7 @@ static_assert(Selects<Cond<double>> && !Selects<bool>);
 static_assert(std::numeric_limits<V>::is_specialized);
 static_assert(std::is_same_v<decltype(std::declval<V>() * 2 + 1.0f), V>);
 
-bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+using Reals = std::tuple<double, float>;
 
 template <class F>
 ErrorCode code_of(F f) {
@@ -74,33 +77,44 @@ BOOST_AUTO_TEST_CASE(templated_code_gives_value_and_gradient) {
              boost::test_tools::tolerance(1e-7));
 }
 
-BOOST_AUTO_TEST_CASE(every_row_is_a_function_with_the_bits_of_the_tape) {
-  NaiveTape<double> tape;
-  const double at[3] = {0.375, 0.625, 0.8125};
-  V x[3] = {input(tape, at[0]), input(tape, at[1]), input(tape, at[2])};
-  std::size_t rows = 0;
-  const auto compare = [&](Op op, const V& made, int arity) {
-    ++rows;
-    NaiveTape<double> other;
-    std::vector<wengert::Id> ids;
-    for (int k = 0; k < arity; ++k) ids.push_back(other.input(at[k]));
-    const wengert::Id id = other.record(op, ids);
-    BOOST_TEST(same(value(made), other.value(id)), name(op) << ": " << value(made) << " and " << other.value(id));
-    backward(made);
-    other.backward(id);
-    for (int k = 0; k < arity; ++k)
-      BOOST_TEST(same(grad(x[k]), other.grad(ids[std::size_t(k)])), name(op) << ", operand " << k);
-  };
+BOOST_AUTO_TEST_CASE_TEMPLATE(every_row_is_a_function_with_the_bits_of_the_tape, Real, Reals) {
+  using Limits = std::numeric_limits<Real>;
+  const Real at[] = {Real(0.375),        Real(-0.625),         Real(0.8125),   Real(1) / 3,   0,
+                     -Real(0),           Limits::denorm_min(), -Limits::min(), Limits::max(), 1 + Limits::epsilon(),
+                     Limits::infinity(), Limits::quiet_NaN()};
+  for (const Real a : at)
+    for (const Real b : at)
+      for (const Real c : {Real(0.8125), -a * b, -Real(0), -Limits::max(), Limits::infinity()}) {
+        NaiveTape<Real> tape;
+        Var<Real> x[3] = {input(tape, a), input(tape, b), input(tape, c)};
+        std::size_t rows = 0;
+        const auto compare = [&](Op op, const Var<Real>& made, std::size_t arity) {
+          ++rows;
+          const wengert::Id ids[] = {x[0].id(), x[1].id(), x[2].id()};
+          const wengert::Id id = tape.record(op, std::span(ids, arity));
+          const auto as_by_id = [&](Real ours, Real by_id, const char* what) {
+            if (!same_bits(ours, by_id))
+              BOOST_ERROR(name(op) << " at " << a << ", " << b << ", " << c << ": " << what << ours << " and "
+                                   << by_id);
+          };
+          as_by_id(value(made), tape.value(id), "");
+          backward(made);
+          Real slopes[3];
+          for (std::size_t k = 0; k < arity; ++k) slopes[k] = grad(x[k]);
+          tape.backward(id);
+          for (std::size_t k = 0; k < arity; ++k) as_by_id(slopes[k], grad(x[k]), "slope ");
+        };
 #define WENGERT_OP1(name, ...) compare(Op::name, name(x[0]), 1);
 #define WENGERT_OP2(name, ...) compare(Op::name, name(x[0], x[1]), 2);
 #define WENGERT_OP3(name, ...) compare(Op::name, name(x[0], x[1], x[2]), 3);
 #include "wengert/ops.def"
-  compare(Op::add, x[0] + x[1], 2);
-  compare(Op::sub, x[0] - x[1], 2);
-  compare(Op::mul, x[0] * x[1], 2);
-  compare(Op::div, x[0] / x[1], 2);
-  compare(Op::neg, -x[0], 1);
-  BOOST_TEST(rows > 50u);
+        compare(Op::add, x[0] + x[1], 2);
+        compare(Op::sub, x[0] - x[1], 2);
+        compare(Op::mul, x[0] * x[1], 2);
+        compare(Op::div, x[0] / x[1], 2);
+        compare(Op::neg, -x[0], 1);
+        BOOST_REQUIRE(rows > 50u);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(lists) {

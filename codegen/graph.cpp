@@ -185,8 +185,22 @@ Value Graph::unary(Do what, Value a, unsigned immediate) {
 
 Value Graph::ternary(Do what, Value a, Value b, Value c) {
   if (what == Do::fma && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
-  if (what == Do::blend && b == c) return b;
+  if (what == Do::blend) return blend(a, b, c);
   return number_of({what, 0, a, b, c});
+}
+
+Value Graph::blend(Value mask, Value b, Value c) {
+  if (b == c) return b;
+  const Node how = nodes_[mask];
+  if (how.what == Do::compare && how.immediate == static_cast<std::uint8_t>(Comparison::less)) {
+    // As the instructions choose: the second operand where the two are equal or one is NaN.
+    if (how.a == c && how.b == b) return binary(Do::max, b, c);
+    if (how.a == b && how.b == c) return binary(Do::min, b, c);
+    if (const Node otherwise = nodes_[c]; otherwise.what == Do::blend && otherwise.b == b)
+      if (same(nodes_[otherwise.a], {Do::compare, static_cast<std::uint8_t>(Comparison::equal), how.a, how.b, 0}))
+        return blend(compare(Comparison::less_equal, how.a, how.b), b, otherwise.c);
+  }
+  return number_of({Do::blend, 0, mask, b, c});
 }
 
 Value Graph::compare(Comparison how, Value a, Value b) {

@@ -206,6 +206,7 @@ class Graph {
   /// What a binary operation on two constants gives, if it is folded.
   bool folded(Do what, Value a, Value b, std::uint64_t& result) const;
   void refuse_not(Value mask);
+  Value blend(Value mask, Value b, Value c);
   Value number_of(const Node& node);
   Value add(const Node& node) {
     if (nodes_.size() == most_) [[unlikely]]

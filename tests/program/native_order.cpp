@@ -1,4 +1,5 @@
 // The order of machine code's operations, and which of them are computed again.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -14,6 +15,30 @@
 namespace wengert::test {
 
 BOOST_AUTO_TEST_SUITE(native_order, *needs(Isa::avx2))
+
+BOOST_AUTO_TEST_CASE(choices_take_few_operations) {
+  using codegen::Do;
+  NaiveTape<double> tape;
+  const Id x = tape.input(1), y = tape.input(2);
+  const auto larger = compile(tape, tape.max(x, y)), smaller = compile(tape, tape.min(x, y)),
+             positive = compile(tape, tape.max(x, tape.constant(0)));
+  for (const Isa isa : native_isas()) {
+    const auto count = [&](const Program<double>& program, bool gradient, auto which) {
+      const codegen::Graph graph = plan::lower_to_graph(program.data(), {gradient, {native_target(isa), false, 1}});
+      return std::count_if(graph.nodes().begin(), graph.nodes().end(), which);
+    };
+    const auto is = [](Do what) { return [what](const codegen::Node& node) { return node.what == what; }; };
+    BOOST_TEST(count(larger, false, is(Do::max)) == 1);
+    BOOST_TEST(count(smaller, false, is(Do::min)) == 1);
+    BOOST_TEST(count(larger, false, is(Do::blend)) + count(smaller, false, is(Do::blend)) == 0);
+    // The slope is 0 below a constant and at it: one comparison.
+    const auto less_or_equal = [](const codegen::Node& node) {
+      return node.what == Do::compare && node.immediate == static_cast<unsigned>(codegen::Comparison::less_equal);
+    };
+    BOOST_TEST(count(positive, true, less_or_equal) == 1);
+    BOOST_TEST(count(larger, true, less_or_equal) == 0);
+  }
+}
 
 /// Long chains of cheap ops, whose backward sweep wants what was computed long before: some of it is computed again.
 BOOST_AUTO_TEST_CASE(values_that_are_computed_again) {

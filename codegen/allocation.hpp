@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "codegen/assemble.hpp"
@@ -23,7 +25,7 @@ class Allocation {
  protected:
   Allocation(const Graph& graph, Encoder& out)
       : graph_(graph),
-        nodes_(graph.nodes()),
+        nodes_(graph.nodes().data()),
         f64_(graph.real_bytes() == 8),
         shape_(graph.shape()),
         target_(graph.target()),
@@ -32,24 +34,31 @@ class Allocation {
         out_(out),
         opcodes_(shape_, graph.real_bytes()) {}
 
+  /// Of a value. At first all bits are ones: it has no use, no slot, no register.
   struct State {
-    std::int8_t reg = -1;        // among all registers
-    std::uint32_t next = never;  // use
-    std::int32_t slot =
-        -1;  // among the spills; of a constant or a table, its offset in the pool; of an input, 0 once fetched
+    std::uint32_t next;  // use
+    std::int32_t
+        slot;         // among the spills; of a constant or a table, its offset in the pool; of an input, 0 once fetched
+    std::int8_t reg;  // among all registers
+    Do what;          // the node's, which is far away; known once it was reached
+  };
+  /// The uses of a node's operands' values after this one.
+  struct Uses {
+    std::uint32_t a, b, c;
   };
 
   /// All registers: of vectors, and from first_mask on of masks.
   struct Registers {
-    static constexpr unsigned first_mask = 32, count = first_mask + 8;
+    static constexpr unsigned first_mask = 32, count = 64;  // the last stands for none
     using Set = std::uint64_t;
 
     explicit Registers(unsigned vector_registers) : vectors(vector_registers) {}
 
     const unsigned vectors;  // a multiple of 4
     Value value[count];
-    std::uint32_t next[count];  // use of that value
-    double rank[count] = {};    // greater the farther that is; of those alike for the first register. Exact.
+    /// Greater the farther the next use of that value is; of those alike for the first register. Numbers of 52 bits, all with
+    /// the same exponent: as doubles, of which processors find the greatest without a branch.
+    double rank[count] = {};
     Set taken = 0, pinned = 0;
     Set given = 0;  // to a subroutine: no others' before it is called
     Set used = 0;   // ever
@@ -58,7 +67,9 @@ class Allocation {
     unsigned choose(Set among) const {
       among &= ~given;
       if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      among &= ~pinned;
+      return farthest(among & ~pinned);
+    }
+    [[gnu::noinline]] unsigned farthest(Set among) const {
       if (const unsigned r = farthest_of_vectors(); among >> r & 1) return r;
       double best = 0;
       for (Set left = among; left != 0; left &= left - 1) best = greater(best, rank[std::countr_zero(left)]);
@@ -72,10 +83,15 @@ class Allocation {
       return with_rank(greater(greater(best[0], best[1]), greater(best[2], best[3])));
     }
     static double greater(double a, double b) { return a > b ? a : b; }
-    static unsigned with_rank(double rank) { return 63 - static_cast<unsigned>(static_cast<std::int64_t>(rank) & 63); }
+    static unsigned with_rank(double rank) {
+      return 63 - static_cast<unsigned>(std::bit_cast<std::uint64_t>(rank) & 63);
+    }
     void set_next(unsigned r, std::uint32_t use) {
-      next[r] = use;
-      rank[r] = 64 * static_cast<double>(use) + (63 - r);
+      constexpr std::uint64_t exponent = std::uint64_t(0x433) << 52;
+      rank[r] = std::bit_cast<double>(exponent | std::uint64_t(use) << 6 | (63 - r));
+    }
+    std::uint32_t next(unsigned r) const {
+      return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rank[r]) >> 6);
     }
     bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
     void pin(unsigned r) { pinned |= Set(1) << r; }
@@ -83,44 +99,58 @@ class Allocation {
       taken |= Set(1) << r;
       used |= Set(1) << r;
     }
-    void release(unsigned r) {
-      taken &= ~(Set(1) << r);
-      pinned &= ~(Set(1) << r);
+    void release(unsigned r, bool really = true) {
+      const Set kept = ~(Set(really) << r);
+      taken &= kept;
+      pinned &= kept;
     }
   };
   /// Whether it goes to a mask register.
-  bool to_mask(Value v) const { return target_.mask_registers && is_mask(nodes_[v].what); }
+  bool to_mask(Value v) const { return target_.mask_registers && is_mask(state_[v].what); }
   /// The number of a register in instructions.
   static unsigned number_of(unsigned reg) { return reg % Registers::first_mask; }
 
   // ---- before -------------------------------------------------------------------------------------------------------
 
   /// Before node v is reached: whether anything comes of it.
-  bool live(Value v) const { return state_[v].next != never || has_effect(nodes_[v].what); }
+  bool live(Value v) const { return state_[v].next != never || has_effect(state_[v].what); }
 
   /// For each operand of live nodes, the next use of its value after that one. And what of the pool is read.
   void find_uses() {
-    const std::size_t n = nodes_.size();
-    uses_.resize(3 * n);  // at most; they are written from the end
-    next_ = uses_.data() + uses_.size();
-    state_.resize(n);
+    const std::size_t n = graph_.nodes().size();
+    uses_.resize(3 * n + 3);  // at most; they are written from the end
+    std::uint32_t* next = uses_.data() + uses_.size();
+    states_.resize(n + 1);  // the last: of operands that a node hasn't got
+    std::memset(static_cast<void*>(states_.data()), 0xff, states_.size() * sizeof(State));
+    State* const state = state_ = states_.data();
     for (Value v = static_cast<Value>(n); v-- > 0;) {
+      const Node node = nodes_[v];
+      state[v].what = node.what;
       if (!live(v)) continue;
-      const Node& node = nodes_[v];
+      const std::int32_t reads = std::exchange(state[v].slot, -1) + 1;  // counted there as long as it has none
       if (at_hand(node.what)) {
-        inputs_ += node.what == Do::input;
+        if (node.what == Do::input) ++inputs_, reads_of_inputs_ += static_cast<std::size_t>(reads);
         if (node.what == Do::constant) constants_.push_back(v);
         else if (node.what == Do::table) tables_.push_back(v);
         continue;
       }
-      const Value operands[] = {node.a, node.b, node.c};
+      // All three, whatever the node has: no branch, which nobody could predict.
       const int count = operand_count(node.what);
-      next_ -= count;
-      for (int k = 0; k < count; ++k) next_[k] = state_[operands[k]].next;
-      for (int k = 0; k < count; ++k) state_[operands[k]].next = v;
+      State& a = state[count > 0 ? node.a : n];
+      State& b = state[count > 1 ? node.b : n];
+      State& c = state[count > 2 ? node.c : n];
+      next[-1] = a.next;
+      next[-2] = b.next;
+      next[-3] = c.next;
+      next -= count;
+      a.next = b.next = c.next = v;
+      ++a.slot, ++b.slot, ++c.slot;
     }
+    next_ = next;
     std::reverse(constants_.begin(), constants_.end());
   }
+  /// Those of the node that is written.
+  Uses uses() const { return {next_[-1], next_[-2], next_[-3]}; }
 
   void lay_out_pool() {
     const std::size_t bytes = graph_.real_bytes(), table = 16 * bytes;
@@ -149,7 +179,7 @@ class Allocation {
   bool in_register(Value v) const { return state_[v].reg >= 0; }
   /// Where a value that is in no register is.
   Place memory(Value v) const {
-    switch (nodes_[v].what) {
+    switch (state_[v].what) {
       case Do::constant: return target_.evex ? Place::all_lanes(pool, state_[v].slot) : Place::at(pool, state_[v].slot);
       case Do::table: return Place::at(pool, state_[v].slot);
       case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
@@ -169,10 +199,10 @@ class Allocation {
     return Place::all_lanes(point_tables[table], static_cast<std::int32_t>(k * graph_.real_bytes()));
   }
   /// Whether its address isn't known before the code runs.
-  bool behind_pointer(Value v) const { return !point_ && nodes_[v].what == Do::input; }
+  bool behind_pointer(Value v) const { return !point_ && state_[v].what == Do::input; }
   /// Whether it has to be in a register to be an operand.
   bool needs_register(Value v) const {
-    const Do what = nodes_[v].what;
+    const Do what = state_[v].what;
     return behind_pointer(v) || (!target_.evex && (what == Do::input || what == Do::uniform));
   }
 
@@ -190,10 +220,10 @@ class Allocation {
     return r;
   }
   /// What is in a register goes to memory, if it isn't there.
-  void evict(unsigned r) {
+  [[gnu::noinline]] void evict(unsigned r) {
     const Value old = registers_.value[r];
     State& state = state_[old];
-    if (!at_hand(nodes_[old].what) && state.slot < 0) {
+    if (!at_hand(state.what) && state.slot < 0) {
       state.slot = new_slot();
       if (r >= Registers::first_mask) out_.store_mask(number_of(r), spills, offset(state.slot));
       else store(r, spilled(state.slot));
@@ -207,13 +237,13 @@ class Allocation {
     const Value old = registers_.value[r];
     const Registers::Set unused =
         (r < Registers::first_mask ? vectors_ : masks_) & ~(from | registers_.given | registers_.taken);
-    if (r >= Registers::first_mask || unused == 0 || at_hand(nodes_[old].what) || state_[old].slot >= 0)
+    if (r >= Registers::first_mask || unused == 0 || at_hand(state_[old].what) || state_[old].slot >= 0)
       return evict(r);
     const unsigned to = static_cast<unsigned>(std::countr_zero(unused));
     out_.vector(opcodes_.copy(), to, 0, Place::vector(r));
     registers_.release(r);
     registers_.value[to] = old;
-    registers_.set_next(to, registers_.next[r]);
+    registers_.set_next(to, registers_.next(r));
     registers_.take(to);
     state_[old].reg = static_cast<std::int8_t>(to);
   }
@@ -255,14 +285,12 @@ class Allocation {
   }
   /// The value in a register, to stay there for this node.
   unsigned get(Value v) {
-    State& state = state_[v];
-    if (state.reg < 0) {
-      fill(vacate(to_mask(v) ? masks_ : vectors_), v);
-    }
-    const unsigned r = static_cast<unsigned>(state.reg);
+    if (!in_register(v)) fetch(v);
+    const unsigned r = static_cast<unsigned>(state_[v].reg);
     registers_.pin(r);
     return number_of(r);
   }
+  [[gnu::noinline]] void fetch(Value v) { fill(vacate(to_mask(v) ? masks_ : vectors_), v); }
   /// Loads a value into a register that is free, to stay there for this node.
   void fill(unsigned r, Value v) {
     if (r >= Registers::first_mask) out_.load_mask(number_of(r), spills, offset(state_[v].slot));
@@ -272,45 +300,45 @@ class Allocation {
   }
   /// The value where it is, or in a register where it is worth one.
   Place source(Value v, std::uint32_t next) {
-    if (in_register(v) || needs_register(v)) return Place::vector(get(v));
-    if (at_hand(nodes_[v].what) || next == never) return memory(v);
+    if (in_register(v)) return Place::vector(get(v));
+    return source_in_memory(v, next);
+  }
+  [[gnu::noinline]] Place source_in_memory(Value v, std::uint32_t next) {
+    if (needs_register(v)) return Place::vector(get(v));
+    if (at_hand(state_[v].what) || next == never) return memory(v);
     const unsigned r = registers_.choose(vectors_);
     if (registers_.is_taken(r)) {
-      if (registers_.next[r] <= next) return memory(v);  // it would give up one that is used before
+      if (registers_.next(r) <= next) return memory(v);  // it would give up one that is used before
       evict(r);
     }
     fill(r, v);
     return Place::vector(r);
   }
 
-  /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not.
+  /// An operand of node v has been read: what that leaves of it. Its register may be the result's, its slot may not. Without
+  /// branches: whether it was the last time nobody could predict.
   void read(Value operand, std::uint32_t next) {
     State& state = state_[operand];
+    const bool last = next == never, frees = last & (state.slot >= 0) & !at_hand(state.what);
     state.next = next;
-    if (state.reg >= 0) {
-      const unsigned r = static_cast<unsigned>(state.reg);
-      if (next == never) {
-        registers_.release(r);
-        state.reg = -1;
-      } else {
-        registers_.set_next(r, next);
-      }
-    }
-    if (next == never && state.slot >= 0 && !at_hand(nodes_[operand].what)) {
-      freed_.push_back(state.slot);
-      state.slot = -1;
-    }
+    const unsigned r = static_cast<unsigned>(state.reg) % Registers::count;
+    registers_.set_next(r, next);
+    registers_.release(r, last);
+    state.reg = static_cast<std::int8_t>(state.reg | -static_cast<int>(last));
+    freed_[freed_count_] = state.slot;
+    freed_count_ += frees;
+    state.slot |= -static_cast<std::int32_t>(frees);
   }
-  void read_all(const Node& node, const std::uint32_t* next) {
-    read(node.a, next[0]);
-    read(node.b, next[1]);
-    read(node.c, next[2]);
+  void read_all(const Node& node, const Uses& next) {
+    read(node.a, next.a);
+    read(node.b, next.b);
+    read(node.c, next.c);
   }
   void finish() {
     registers_.pinned = 0;
-    if (freed_.empty()) return;
-    unused_slots_.insert(unused_slots_.end(), freed_.begin(), freed_.end());
-    freed_.clear();
+    if (freed_count_ == 0) return;
+    unused_slots_.insert(unused_slots_.end(), freed_.begin(), freed_.begin() + freed_count_);
+    freed_count_ = 0;
   }
 
   // ---- moves ----------------------------------------------------------------------------------------------------------
@@ -354,7 +382,7 @@ class Allocation {
   }
 
   const Graph& graph_;
-  const LargeVector<Node>& nodes_;
+  const Node* const nodes_;
   const bool f64_;
   const Shape shape_;
   const Target& target_;
@@ -365,17 +393,20 @@ class Allocation {
   std::vector<Value> constants_, tables_;  // live ones
   std::vector<std::uint8_t> pool_;
   LargeVector<std::uint32_t> uses_;  // of each operand of each live node, as far as these are: the next of its value
-  std::uint32_t* next_ = nullptr;    // those of the node that is written
-  LargeVector<State> state_;
+  const std::uint32_t* next_ = nullptr;  // behind those of the node that is written, from the last operand to the first
+  LargeVector<State> states_;
+  State* state_ = nullptr;  // [value]
   /// What is gathered of the requirements: a mask register of the lanes that met them all, or a vector of those that didn't.
   static constexpr unsigned good = 1;
   const unsigned bad_ = target_.registers - 1u;
   const Registers::Set vectors_ = (Registers::Set(1) << (target_.mask_registers ? target_.registers : bad_)) - 1,
                        masks_ = Registers::Set(0xfc) << Registers::first_mask;  // 0 means no mask
   Registers registers_{target_.registers};
-  std::size_t inputs_ = 0;  // vectors of them
+  std::size_t inputs_ = 0, reads_of_inputs_ = 0;  // vectors of them, by operations
   std::int32_t slots_ = 0;
-  std::vector<std::int32_t> unused_slots_, freed_;
+  std::vector<std::int32_t> unused_slots_;
+  std::array<std::int32_t, 4> freed_;  // by this node
+  std::ptrdiff_t freed_count_ = 0;
 };
 
 }  // namespace wengert::codegen

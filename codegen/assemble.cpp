@@ -29,6 +29,7 @@ class Assembler : Allocation {
   /// Its constants and tables, whole cache lines.
   const std::vector<std::uint8_t>& numbers() const { return pool_; }
   std::int32_t slots() const { return slots_; }
+  std::size_t reads_of_inputs() const { return reads_of_inputs_; }
   std::size_t spill_bytes() const { return static_cast<std::size_t>(slots_ * slot_bytes()); }
 
   /// `slots`: those of subroutines, before its own.
@@ -57,12 +58,13 @@ class Assembler : Allocation {
   }
 
  private:
-  void all_nodes() {
-    for (Value v = 0; v < nodes_.size(); ++v) {
+  [[gnu::noinline]] void all_nodes() {
+    const Value end = static_cast<Value>(graph_.nodes().size());
+    for (Value v = 0; v < end; ++v) {
       if (!live(v)) continue;
       out_.make_room();
-      node(v);
       next_ += operand_count(nodes_[v].what);
+      node(v);
     }
   }
   void rounds() {
@@ -132,20 +134,20 @@ class Assembler : Allocation {
     if (target_.mask_registers) out_.mask_op(0x42, mask_bits(), true, good, a, good);  // kandn: good where not a
     else out_.vector(opcodes_[Do::bit_or], bad_, bad_, Place::vector(a));
   }
-  void blend(Value v, const Node& n, const std::uint32_t* next) {
+  void blend(Value v, const Node& n, const Uses& next) {
     const unsigned mask = get(n.a), no = get(n.c);
-    const Place yes = source(n.b, next[1]);
+    const Place yes = source(n.b, next.b);
     read_all(n, next);
-    const Opcode op = opcodes_[Do::blend];
+    const Opcode& op = opcodes_[Do::blend];
     if (target_.mask_registers) out_.vector(op, result(v), no, yes, mask);
     else out_.vector(op, result(v), no, yes, 0, mask << 4);
   }
 
   // ---- instructions --------------------------------------------------------------------------------------------------
 
-  void node(Value v) {
+  [[gnu::always_inline]] void node(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = next_;
+    const Uses next = uses();
     switch (n.what) {
       case Do::constant:
       case Do::uniform:
@@ -159,7 +161,7 @@ class Assembler : Allocation {
           point_at(n.b);
           store(r, vector_at_pointer(n.c));
         }
-        read(n.a, next[0]);
+        read(n.a, next.a);
         break;
       }
       case Do::fma: fma(v); break;
@@ -168,14 +170,14 @@ class Assembler : Allocation {
       case Do::blend: blend(v, n, next); break;
       case Do::mul_where: {
         const unsigned mask = get(n.a), first = get(n.b);
-        const Place second = source(n.c, next[2]);
+        const Place second = source(n.c, next.c);
         read_all(n, next);
         out_.vector(opcodes_[n.what], result(v), first, second, mask | Encoder::zeroing);
         break;
       }
       case Do::compare_where: {
         const unsigned a = get(n.a), mask = get(n.c);
-        const Place b = source(n.b, next[1]);
+        const Place b = source(n.b, next.b);
         read_all(n, next);
         out_.vector(opcodes_[n.what], result(v), a, b, mask, n.immediate);
         break;
@@ -184,23 +186,23 @@ class Assembler : Allocation {
       case Do::exponent:
       case Do::to_int:
       case Do::to_real: {
-        const Place from = source(n.a, next[0]);
-        read(n.a, next[0]);
+        const Place from = source(n.a, next.a);
+        read(n.a, next.a);
         out_.vector(opcodes_[n.what], result(v), 0, from);
         break;
       }
       case Do::round:
       case Do::mantissa: {
-        const Place from = source(n.a, next[0]);
-        read(n.a, next[0]);
+        const Place from = source(n.a, next.a);
+        read(n.a, next.a);
         out_.vector(opcodes_[n.what], result(v), 0, from, 0, n.what == Do::mantissa ? 3 : n.immediate);
         break;
       }
       case Do::shift_left:
       case Do::shift_right:
       case Do::shift_right_signed: {
-        const Place from = target_.evex ? source(n.a, next[0]) : Place::vector(get(n.a));
-        read(n.a, next[0]);
+        const Place from = target_.evex ? source(n.a, next.a) : Place::vector(get(n.a));
+        read(n.a, next.a);
         const unsigned which = n.what == Do::shift_left ? 6 : n.what == Do::shift_right ? 2 : 4;
         out_.vector(opcodes_[n.what], which, result(v), from, 0, n.immediate);
         break;
@@ -210,9 +212,9 @@ class Assembler : Allocation {
       case Do::require:
       case Do::require_int: {
         const unsigned a = get(n.a);
-        const Place b = source(n.b, next[1]);
-        read(n.a, next[0]);
-        read(n.b, next[1]);
+        const Place b = source(n.b, next.b);
+        read(n.a, next.a);
+        read(n.b, next.b);
         const bool to_good = n.what == Do::require || n.what == Do::require_int;
         out_.vector(opcodes_[n.what], to_good ? good : result(v), a, b, to_good ? good : 0, n.immediate);
         break;
@@ -221,8 +223,8 @@ class Assembler : Allocation {
       case Do::mask_or:
       case Do::mask_xor: {
         const unsigned a = get(n.a), b = get(n.b);
-        read(n.a, next[0]);
-        read(n.b, next[1]);
+        read(n.a, next.a);
+        read(n.b, next.b);
         out_.mask_op(n.what == Do::mask_and  ? 0x41
                      : n.what == Do::mask_or ? 0x45
                                              : 0x47,
@@ -231,17 +233,17 @@ class Assembler : Allocation {
       }
       case Do::mask_not: {
         const unsigned a = get(n.a);
-        read(n.a, next[0]);
+        read(n.a, next.a);
         out_.mask_op(0x44, mask_bits(), false, result(v), 0, a);
         break;
       }
-      case Do::require_not: refuse(n.a, next[0]); break;
-      case Do::give: give(n.immediate, n.a, next[0]); break;
+      case Do::require_not: refuse(n.a, next.a); break;
+      case Do::give: give(n.immediate, n.a, next.a); break;
       case Do::call: call(subroutines_[n.a]); break;
       case Do::take: own(n.immediate, v); break;
       default: {  // of two numbers
         Value a = n.a, b = n.b;
-        std::uint32_t next_a = next[0], next_b = next[1];
+        std::uint32_t next_a = next.a, next_b = next.b;
         const bool any_order = n.what == Do::add || n.what == Do::mul || n.what == Do::bit_and ||
                                n.what == Do::bit_or || n.what == Do::bit_xor || n.what == Do::add_int;
         if (any_order && !in_register(a) && in_register(b)) {
@@ -282,7 +284,7 @@ class Assembler : Allocation {
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.
   void fma(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = next_;
+    const Uses next = uses();
     struct Operand {
       Value value;
       std::uint32_t next;
@@ -291,7 +293,7 @@ class Assembler : Allocation {
     const auto of = [&](Value value, std::uint32_t next_use) {
       return Operand{value, next_use, in_register(value), in_register(value) && next_use == never};
     };
-    Operand a = of(n.a, next[0]), b = of(n.b, next[1]), c = of(n.c, next[2]);
+    Operand a = of(n.a, next.a), b = of(n.b, next.b), c = of(n.c, next.c);
     for (const Operand& operand : {a, b, c})
       if (operand.here) registers_.pin(static_cast<unsigned>(state_[operand.value].reg));
     // a: the factor that is to be in a register, b: the other.
@@ -307,8 +309,8 @@ class Assembler : Allocation {
     if (a.value == b.value) b = a;
     if (a.value == c.value) c.here = true, c.dies = a.dies;
     if (!b.here && !c.here) {  // one of them may stay in memory, or come from there into the result's register
-      if (b.value == c.value || (!at_hand(nodes_[b.value].what) && b.next != never) || a.dies) in(b);
-      else if (!at_hand(nodes_[c.value].what) && c.next != never) in(c);
+      if (b.value == c.value || (!at_hand(state_[b.value].what) && b.next != never) || a.dies) in(b);
+      else if (!at_hand(state_[c.value].what) && c.next != never) in(c);
     }
     if (b.value == c.value) c = b;
     const auto place = [&](const Operand& operand) {
@@ -368,9 +370,11 @@ class Assembler : Allocation {
   }
   void items(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = next_;
+    const Uses next = uses();
     const Index& index = index_of(n.b);
-    for (int k = 0; k < operand_count(n.what); ++k) read(k == 1 ? n.b : n.a, next[k]);
+    read(n.a, next.a);
+    read(n.b, next.b);
+    if (operand_count(n.what) > 2) read(n.a, next.c);
     const unsigned to = result(v);
     const std::int32_t table = state_[n.a].slot;
     if (point_) return out_.vector_of_number(opcodes_.broadcast(), to, Place::item(pool, table, index.in[0]));
@@ -391,23 +395,23 @@ class Assembler : Allocation {
 
   void lookup(Value v) {
     const Node& n = nodes_[v];
-    const std::uint32_t* const next = next_;
+    const Uses next = uses();
     if (point_) return items(v);
     if (n.immediate == 1) {  // vpermps
       const unsigned index = get(n.b);
-      const Place table = source(n.a, next[0]);
-      read(n.b, next[1]);
-      read(n.a, next[0]);
+      const Place table = source(n.a, next.a);
+      read(n.b, next.b);
+      read(n.a, next.a);
       out_.vector(opcodes_[n.what], result(v), index, table);
       return;
     }
     if (in_register(n.b)) registers_.pin(static_cast<unsigned>(state_[n.b].reg));
     const unsigned first = get(n.a);
-    const Place second = source(n.c, next[2]);
-    const unsigned to = taken_over(v, n.b, next[1]);  // vpermi2pd: the index gives way to the result
+    const Place second = source(n.c, next.c);
+    const unsigned to = taken_over(v, n.b, next.b);  // vpermi2pd: the index gives way to the result
     out_.vector(opcodes_[n.what], to, first, second);
-    read(n.a, next[0]);
-    read(n.c, next[2]);
+    read(n.a, next.a);
+    read(n.c, next.c);
   }
 };
 
@@ -431,7 +435,7 @@ Assembly assemble(const Graph& graph) {
   }
   if (jumps) out.patch(first - 4, static_cast<std::int32_t>(out.size() - first));
   main.run(slots);
-  return {out.release(), std::move(pool), main.spill_bytes()};
+  return {out.release(), std::move(pool), main.spill_bytes(), main.reads_of_inputs()};
 }
 
 }  // namespace wengert::codegen

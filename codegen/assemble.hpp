@@ -22,6 +22,7 @@ struct Assembly {
   LargeVector<std::uint8_t> code;
   std::vector<std::uint8_t> pool;  ///< constants and tables, on a cache line
   std::size_t spill_bytes = 0;
+  std::size_t reads_of_inputs = 0;  ///< by operations, once per vector
 };
 
 /// What `pool` and `spills` point past the beginning of their memory by, so that short offsets reach twice as far.

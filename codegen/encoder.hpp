@@ -17,14 +17,20 @@
 namespace wengert::codegen {
 
 /// General registers. A function gives rbx, rbp and those from r12 on back as it found them.
-enum class Gpr : std::uint8_t { rax, rcx, rdx, rbx, rbp = 5, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
+enum class Gpr : std::uint8_t { rax, rcx, rdx, rbx, rbp = 5, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15, none };
 
 /// A vector register, or memory at base + offset: a vector, or one number for all lanes; that at base + offset + index numbers.
+/// In 8 bytes, so that it is handed over in a register.
 struct Place {
-  bool memory = false, broadcast = false, indexed = false;
-  std::uint8_t reg = 0;
-  Gpr base = Gpr::rax, index = Gpr::rax;
   std::int32_t offset = 0;
+  bool memory = false, broadcast = false;
+  union {
+    std::uint8_t reg = 0;
+    Gpr base;  // of memory
+  };
+  Gpr index = Gpr::none;
+
+  bool indexed() const { return index != Gpr::none; }
 
   static Place vector(unsigned number) {
     Place place;
@@ -45,7 +51,6 @@ struct Place {
   }
   static Place item(Gpr base, std::int32_t offset, Gpr index) {
     Place place = all_lanes(base, offset);
-    place.indexed = true;
     place.index = index;
     return place;
   }
@@ -59,15 +64,17 @@ enum class Vex : std::uint8_t { none, narrow, wide };
 struct Opcode {
   /// The EVEX prefix of vectors of 128 bits with registers 0 and without a mask. Bits of register numbers are inverted in it.
   std::uint32_t prefix = 0;
+  std::uint32_t vex_prefix = 0;  ///< the VEX prefix of three bytes, in the same way, and the code
   std::uint8_t code = 0;
   Vex vex = Vex::none;
 
   constexpr Opcode() = default;
   constexpr Opcode(unsigned map, unsigned prefix_66, unsigned wide, unsigned opcode, Vex has_vex = Vex::none)
       : prefix(0x62 | (0xf0 | map) << 8 | (wide << 7 | 0x7c | prefix_66) << 16 | 0x08u << 24),
+        vex_prefix(0xc4 | (0xe0 | map) << 8 | (unsigned(has_vex == Vex::wide) << 7 | 0x78 | prefix_66) << 16 |
+                   opcode << 24),
         code(static_cast<std::uint8_t>(opcode)),
         vex(has_vex) {}
-  bool in_first_map() const { return (prefix >> 8 & 3) == 1; }
 };
 
 class Encoder {
@@ -109,16 +116,16 @@ class Encoder {
 
   /// op reg, second, source: vectors, or a mask where the instruction writes one. `mask`: of the write (0: none), or of a blend.
   /// With EVEX the source may be a number for all lanes.
-  void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
+  void vector(const Opcode& op, unsigned reg, unsigned second, Place source, unsigned mask = 0) {
     if (source.memory) emit(op, reg, second, source, mask, source.broadcast);
     else emit(op, reg, second, source.reg, mask);
   }
-  void vector(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
+  void vector(const Opcode& op, unsigned reg, unsigned second, Place source, unsigned mask, unsigned immediate) {
     vector(op, reg, second, source, mask);
     byte(immediate);
   }
   /// An instruction whose source is one number in memory by its nature.
-  void vector_of_number(Opcode op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false); }
+  void vector_of_number(const Opcode& op, unsigned reg, Place source) { emit(op, reg, 0, source, 0, false); }
 
   /// Brings the line at `from` into the first cache.
   void prefetch(Place from) {
@@ -176,42 +183,42 @@ class Encoder {
   }
 
   /// Of registers. With the prefix that the instruction set has; with EVEX, VEX where it is shorter: of 128 bits.
-  void emit(Opcode op, unsigned reg, unsigned second, unsigned source, unsigned mask) {
-    const bool shorter = length_ == 0 && op.vex != Vex::none && mask == 0 && ((reg | second | source) & 16) == 0;
-    const unsigned registers = of_registers(reg, second) | (source & 24) << 10;
-    std::uint8_t* const to = evex_ && !shorter ? evex(op, registers, mask, false) : vex(op, registers);
+  void emit(const Opcode& op, unsigned reg, unsigned second, unsigned source, unsigned mask) {
+    const bool evex_wanted =
+        evex_ && (length_ != 0 || op.vex == Vex::none || mask != 0 || ((reg | second | source) & 16) != 0);
+    std::uint8_t* const to = evex_wanted ? evex(op, of_registers(reg, second) | (source & 24) << 10, mask, false)
+                                         : vex(op, reg, second, (source & 8) << 10);
     *to = static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (source & 7));
     end_ = to + 1;
   }
   /// Of registers, and memory.
-  void emit(Opcode op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
-    const unsigned index = source.indexed ? static_cast<unsigned>(source.index) : 0,
-                   registers =
-                       of_registers(reg, second) | (static_cast<unsigned>(source.base) & 8) << 10 | (index & 8) << 11;
+  void emit(const Opcode& op, unsigned reg, unsigned second, Place source, unsigned mask, bool broadcast) {
+    const unsigned index = source.indexed() ? static_cast<unsigned>(source.index) : 0,
+                   of_address = (static_cast<unsigned>(source.base) & 8) << 10 | (index & 8) << 11;
     if (evex_)
-      operand(evex(op, registers, mask, broadcast), reg, source, source.broadcast ? log_real_bytes_ : 4 + length_);
-    else operand(vex(op, registers), reg, source, 0);
+      operand(evex(op, of_registers(reg, second) | of_address, mask, broadcast), reg, source,
+              source.broadcast ? log_real_bytes_ : 4 + length_);
+    else operand(vex(op, reg, second, of_address), reg, source, 0);
   }
   /// Bits of register numbers where EVEX has them.
   static unsigned of_registers(unsigned reg, unsigned second) {
     return (reg & 8) << 12 | (reg & 16) << 8 | (second & 15) << 19 | (second & 16) << 23;
   }
   /// Prefix and code; returns where the operands go.
-  std::uint8_t* evex(Opcode op, unsigned registers, unsigned mask, bool broadcast) {
+  std::uint8_t* evex(const Opcode& op, unsigned registers, unsigned mask, bool broadcast) {
     std::uint8_t* const to = put(
         end_, (op.prefix ^ registers) | static_cast<unsigned>(length_) << 29 | unsigned(broadcast) << 28 | mask << 24);
     *to = op.code;
     return to + 1;
   }
-  /// Two bytes of prefix where they are enough, or three.
-  std::uint8_t* vex(Opcode op, unsigned registers) {
-    const unsigned bits = op.prefix ^ registers, last = (bits >> 16 & 0x7b) | static_cast<unsigned>(length_) << 2;
-    if (op.in_first_map() && op.vex != Vex::wide && (bits & 0x6000) == 0x6000) {
-      put(end_, 0xc5 | ((bits >> 8 & 0x80) | last) << 8 | unsigned(op.code) << 16);
-      return end_ + 3;
-    }
-    put(end_, 0xc4 | (bits & 0xef00) | (unsigned(op.vex == Vex::wide) << 7 | last) << 16 | unsigned(op.code) << 24);
-    return end_ + 4;
+  /// The same. Two bytes of prefix where they are enough - in the first map, without W and with low numbers in the source -, or
+  /// three. Without branches: that depends on the registers, which nobody could predict.
+  std::uint8_t* vex(const Opcode& op, unsigned reg, unsigned second, unsigned of_source) {
+    const unsigned three =
+        (op.vex_prefix ^ ((reg & 8) << 12 | second << 19 | of_source)) | static_cast<unsigned>(length_) << 18;
+    const bool short_one = (three & 0x807f00) == 0x6100;
+    const unsigned two = 0xc5 | (three & 0x8000) | (three >> 8 & 0xff7f00);
+    return put(end_, short_one ? two : three) - short_one;
   }
   void move_mask(unsigned code, unsigned mask, Gpr base, std::int32_t offset) {
     raw({0xc4, 0xe1, 0xf8, code, 0x80 | mask << 3 | static_cast<unsigned>(base)});
@@ -220,11 +227,11 @@ class Encoder {
   /// ModRM, SIB, displacement of memory: short ones count in 2^scale bytes.
   void operand(std::uint8_t* to, unsigned reg, Place p, int scale) {
     const std::int32_t scaled = p.offset >> scale;
-    const unsigned base = static_cast<unsigned>(p.base) & 7, low = (reg & 7) << 3 | (p.indexed ? 4u : base);
+    const unsigned base = static_cast<unsigned>(p.base) & 7, low = (reg & 7) << 3 | (p.indexed() ? 4u : base);
     const bool none = p.offset == 0,
                is_short = static_cast<std::int8_t>(scaled) == scaled && p.offset == scaled * (1 << scale);
     *to++ = static_cast<std::uint8_t>((none ? 0u : is_short ? 0x40u : 0x80u) | low);
-    if (p.indexed)
+    if (p.indexed())
       *to++ = static_cast<std::uint8_t>(static_cast<unsigned>(log_real_bytes_) << 6 |
                                         (static_cast<unsigned>(p.index) & 7) << 3 | base);
     put(to, static_cast<std::uint32_t>(is_short ? scaled : p.offset));

@@ -13,22 +13,25 @@ namespace wengert::codegen {
 class Opcodes {
  public:
   Opcodes(const Shape& shape, std::size_t real_bytes)
-      : evex_(shape.target->evex), point_(shape.point), f64_(real_bytes == 8) {
+      : evex_(shape.target->evex),
+        f64_(real_bytes == 8),
+        copy_(real(1, 0x28)),
+        load_(real(1, 0x10)),
+        store_(real(1, 0x11)),
+        broadcast_(f64_ && shape.point ? Opcode{1, 3, 1, 0x12, Vex::narrow}  // vmovddup
+                                       : Opcode{2, 1, f64_, f64_ ? 0x19u : 0x18u, Vex::narrow}) {
     for (std::size_t what = 0; what < operations; ++what) of_[what] = opcode_of(static_cast<Do>(what));
   }
 
-  Opcode operator[](Do what) const { return of_[static_cast<std::size_t>(what)]; }
+  const Opcode& operator[](Do what) const { return of_[static_cast<std::size_t>(what)]; }
   /// `order`: 0x98, 0xa8 or 0xb8 for 132, 213 or 231.
   Opcode fma(unsigned order) const { return {2, 1, f64_, order, f64_ ? Vex::wide : Vex::narrow}; }
   /// Copies a register.
-  Opcode copy() const { return real(1, 0x28); }
-  Opcode load() const { return real(1, 0x10); }
-  Opcode store() const { return real(1, 0x11); }
+  const Opcode& copy() const { return copy_; }
+  const Opcode& load() const { return load_; }
+  const Opcode& store() const { return store_; }
   /// Of one number in memory.
-  Opcode broadcast() const {
-    if (f64_ && point_) return {1, 3, 1, 0x12, Vex::narrow};  // vmovddup
-    return {2, 1, f64_, f64_ ? 0x19u : 0x18u, Vex::narrow};
-  }
+  const Opcode& broadcast() const { return broadcast_; }
   Opcode store_number() const { return {1, f64_ ? 3u : 2u, f64_, 0x11, Vex::narrow}; }
   /// Whether any bits of a vector are set.
   static constexpr Opcode test{2, 1, 0, 0x17, Vex::narrow};
@@ -76,7 +79,8 @@ class Opcodes {
     }
   }
 
-  bool evex_, point_, f64_;
+  bool evex_, f64_;
+  Opcode copy_, load_, store_, broadcast_;
   std::array<Opcode, operations> of_;
 };
 

@@ -22,17 +22,6 @@ const codegen::Target* native_target(Isa isa) {
   }
 }
 
-/// By operations, once per vector.
-static std::size_t reads_of_inputs(const codegen::Graph& graph) {
-  const auto& nodes = graph.nodes();
-  std::size_t reads = 0;
-  for (const codegen::Node& node : nodes) {
-    const codegen::Value operands[] = {node.a, node.b, node.c};
-    for (int k = 0; k < codegen::operand_count(node.what); ++k) reads += nodes[operands[k]].what == codegen::Do::input;
-  }
-  return reads;
-}
-
 template <class Real>
 NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
                              codegen::Chain chain, std::size_t most_bytes, plan::PointStrides strides) {
@@ -62,12 +51,12 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
                                                         : "an op of the program has no vector form";
     return;
   }
-  // A few stay in registers from one read to the next.
-  const std::size_t inputs = shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
-  reads_again_ = inputs > shape.target->registers / 2u && reads_of_inputs(graph) > 8 * inputs;
   codegen::rematerialize(graph);
   if (!codegen::delay(graph)) codegen::schedule(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
+  // A few stay in registers from one read to the next.
+  const std::size_t inputs = shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
+  reads_again_ = inputs > shape.target->registers / 2u && assembly.reads_of_inputs > 8 * inputs;
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),
                     bytes = codegen::ExecutableMemory::bytes_for(assembly.code.size()) + pool;

@@ -64,12 +64,13 @@ bool commutes(Do what) {
   }
 }
 
-std::uint64_t hash(const Node& n) {
-  std::uint64_t h = (std::uint64_t(n.a) << 32 | n.b) ^ 0x9e3779b97f4a7c15u * (n.c + 1);
-  h ^= (std::uint64_t(n.what) << 8 | n.immediate) * 0xd6e8feb86659fd93u;
+std::uint64_t hash(Do what, unsigned immediate, Value a, Value b, Value c) {
+  std::uint64_t h = (std::uint64_t(a) << 32 | b) ^ 0x9e3779b97f4a7c15u * (c + 1);
+  h ^= (std::uint64_t(what) << 8 | immediate) * 0xd6e8feb86659fd93u;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
   return h ^ h >> 29;
 }
+std::uint64_t hash(const Node& n) { return hash(n.what, n.immediate, n.a, n.b, n.c); }
 
 bool same(const Node& x, const Node& y) {
   return x.what == y.what && x.immediate == y.immediate && x.a == y.a && x.b == y.b && x.c == y.c;
@@ -94,19 +95,21 @@ IntComparison opposite(IntComparison how) {
 
 }  // namespace
 
-Value Graph::number_of(const Node& node) {
-  const std::uint64_t key = hash(node);
-  if (!codegen::at_hand(node.what)) {
-    const std::size_t at = key & (recent_size - 1);
-    Value& last = recent_[at];
-    const auto tag = static_cast<std::uint8_t>(key >> 56);
-    if (last == no_value || recent_tags_[at] != tag || !same(nodes_[last], node)) {
-      last = add(node);
-      recent_tags_[at] = tag;
-    }
-    return last;
+inline Value Graph::number_of(Do what, unsigned immediate, Value a, Value b, Value c) {
+  const std::uint64_t key = hash(what, immediate, a, b, c);
+  const std::size_t at = key & (recent_size - 1);
+  const auto tag = static_cast<std::uint8_t>(key >> 56);
+  Value& last = recent_[at];
+  if (last != no_value && recent_tags_[at] == tag) {
+    const Node& node = nodes_[last];
+    if (node.what == what && node.immediate == immediate && node.a == a && node.b == b && node.c == c) return last;
   }
-  std::size_t at = key & (at_hand_.size() - 1);
+  recent_tags_[at] = tag;
+  return last = add({what, static_cast<std::uint8_t>(immediate), a, b, c});
+}
+
+Value Graph::number_at_hand(const Node& node) {
+  std::size_t at = hash(node) & (at_hand_.size() - 1);
   for (; at_hand_[at] != no_value; at = (at + 1) & (at_hand_.size() - 1))
     if (same(nodes_[at_hand_[at]], node)) return at_hand_[at];
   const Value value = at_hand_[at] = add(node);
@@ -130,7 +133,7 @@ std::uint64_t Graph::bits_of(double x) const {
 }
 
 Value Graph::constant_bits(std::uint64_t bits) {
-  return number_of({Do::constant, 0, static_cast<Value>(bits), static_cast<Value>(bits >> 32), 0});
+  return number_at_hand({Do::constant, 0, static_cast<Value>(bits), static_cast<Value>(bits >> 32), 0});
 }
 
 bool Graph::folded(Do what, Value a, Value b, std::uint64_t& result) const {
@@ -166,6 +169,10 @@ bool Graph::folded(Do what, Value a, Value b, std::uint64_t& result) const {
   }
 }
 
+void Graph::output(Value value, std::uint32_t at, Table of) {
+  number_of(Do::output, 0, value, at, vector_or_table(of));
+}
+
 Value Graph::binary(Do what, Value a, Value b) {
   if (what >= Do::mask_and && !target().mask_registers)
     what = what == Do::mask_and ? Do::bit_and : what == Do::mask_or ? Do::bit_or : Do::bit_xor;
@@ -176,17 +183,15 @@ Value Graph::binary(Do what, Value a, Value b) {
   if (what == Do::add && is(b, -0.0)) return a;
   if (what == Do::sub && is(b, 0.0)) return a;
   if ((what == Do::mul || what == Do::div) && is(b, 1.0)) return a;
-  return number_of({what, 0, a, b, 0});
+  return number_of(what, 0, a, b);
 }
 
-Value Graph::unary(Do what, Value a, unsigned immediate) {
-  return number_of({what, static_cast<std::uint8_t>(immediate), a, 0, 0});
-}
+Value Graph::unary(Do what, Value a, unsigned immediate) { return number_of(what, immediate, a); }
 
 Value Graph::ternary(Do what, Value a, Value b, Value c) {
   if (what == Do::fma && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
   if (what == Do::blend) return blend(a, b, c);
-  return number_of({what, 0, a, b, c});
+  return number_of(what, 0, a, b, c);
 }
 
 Value Graph::blend(Value mask, Value b, Value c) {
@@ -200,16 +205,16 @@ Value Graph::blend(Value mask, Value b, Value c) {
       if (same(nodes_[otherwise.a], {Do::compare, static_cast<std::uint8_t>(Comparison::equal), how.a, how.b, 0}))
         return blend(compare(Comparison::less_equal, how.a, how.b), b, otherwise.c);
   }
-  return number_of({Do::blend, 0, mask, b, c});
+  return number_of(Do::blend, 0, mask, b, c);
 }
 
 Value Graph::compare(Comparison how, Value a, Value b) {
-  return number_of({Do::compare, static_cast<std::uint8_t>(how), a, b, 0});
+  return number_of(Do::compare, static_cast<unsigned>(how), a, b);
 }
 Value Graph::compare_int(IntComparison how, Value a, Value b) {
   if (!target().mask_registers)  // these are all there is
     return how == IntComparison::less ? binary(Do::greater_int, b, a) : binary(Do::equal_int, a, b);
-  return number_of({Do::compare_int, static_cast<std::uint8_t>(how), a, b, 0});
+  return number_of(Do::compare_int, static_cast<unsigned>(how), a, b);
 }
 Value Graph::mask_not(Value mask) {
   const Node node = nodes_[mask];
@@ -228,21 +233,20 @@ Value Graph::product_of_nonzeros(Value a, Value b) {
     if (!known(b)) nonzero = binary(Do::bit_and, nonzero, compare(Comparison::not_equal, b, zero));
     return binary(Do::bit_and, nonzero, binary(Do::mul, a, b));
   }
-  if (!known(b))
-    nonzero = number_of({Do::compare_where, static_cast<std::uint8_t>(Comparison::not_equal), b, zero, nonzero});
-  return number_of({Do::mul_where, 0, nonzero, a, b});
+  if (!known(b)) nonzero = number_of(Do::compare_where, static_cast<unsigned>(Comparison::not_equal), b, zero, nonzero);
+  return number_of(Do::mul_where, 0, nonzero, a, b);
 }
 
 Value Graph::table(const void* numbers, unsigned k) {
   Value number = 0;
   while (number < tables_.size() && tables_[number] != numbers) ++number;
   if (number == tables_.size()) tables_.push_back(numbers);
-  return number_of({Do::table, static_cast<std::uint8_t>(k), number, 0, 0});
+  return number_at_hand({Do::table, static_cast<std::uint8_t>(k), number, 0, 0});
 }
 Value Graph::lookup(const void* numbers, Value index) {
   const Value first = table(numbers, 0);
-  if (real_bytes_ == 4 || shape_.point) return number_of({Do::lookup, 1, first, index, first});
-  return number_of({Do::lookup, 2, first, index, table(numbers, 1)});
+  if (real_bytes_ == 4 || shape_.point) return number_of(Do::lookup, 1, first, index, first);
+  return number_of(Do::lookup, 2, first, index, table(numbers, 1));
 }
 
 void Graph::refuse(Value mask) {
@@ -250,13 +254,12 @@ void Graph::refuse(Value mask) {
   switch (node.what) {
     case Do::compare:
       if (!target().mask_registers) break;
-      number_of({Do::require, static_cast<std::uint8_t>(opposite(static_cast<Comparison>(node.immediate))), node.a,
-                 node.b, 0});
+      number_of(Do::require, static_cast<unsigned>(opposite(static_cast<Comparison>(node.immediate))), node.a, node.b);
       return;
     case Do::compare_int:
       if (!target().mask_registers) break;
-      number_of({Do::require_int, static_cast<std::uint8_t>(opposite(static_cast<IntComparison>(node.immediate))),
-                 node.a, node.b, 0});
+      number_of(Do::require_int, static_cast<unsigned>(opposite(static_cast<IntComparison>(node.immediate))), node.a,
+                node.b);
       return;
     case Do::mask_or:
       refuse(node.a);
@@ -265,26 +268,26 @@ void Graph::refuse(Value mask) {
     case Do::mask_not: refuse_not(node.a); return;
     default: break;
   }
-  number_of({Do::require_not, 0, mask, 0, 0});
+  number_of(Do::require_not, 0, mask);
 }
 
 void Graph::refuse_not(Value mask) {
   const Node node = nodes_[mask];
   switch (node.what) {
-    case Do::compare: number_of({Do::require, node.immediate, node.a, node.b, 0}); break;
-    case Do::compare_int: number_of({Do::require_int, node.immediate, node.a, node.b, 0}); break;
+    case Do::compare: number_of(Do::require, node.immediate, node.a, node.b); break;
+    case Do::compare_int: number_of(Do::require_int, node.immediate, node.a, node.b); break;
     case Do::mask_and:
       refuse_not(node.a);
       refuse_not(node.b);
       break;
     case Do::mask_not: refuse(node.a); break;
-    default: number_of({Do::require_not, 0, mask_not(mask), 0, 0});
+    default: number_of(Do::require_not, 0, mask_not(mask));
   }
 }
 
 void Graph::refuse_nan(Value a, Value b) {
   if (!target().mask_registers) return refuse(compare(Comparison::unordered, a, b));
-  number_of({Do::require, static_cast<std::uint8_t>(Comparison::ordered), a, b, 0});
+  number_of(Do::require, static_cast<unsigned>(Comparison::ordered), a, b);
 }
 
 void Graph::repeat_for_second_vector() {

@@ -141,10 +141,10 @@ class Graph {
 
   Value constant(double x) { return constant_bits(bits_of(x)); }
   Value constant_bits(std::uint64_t bits);
-  Value uniform(std::uint32_t number) { return number_of({Do::uniform, 0, number, 0, 0}); }
+  Value uniform(std::uint32_t number) { return number_at_hand({Do::uniform, 0, number, 0, 0}); }
   /// Of a batch: vector 0 of a pointer; of a point: number `at` of a table.
-  Value input(std::uint32_t at, Table of) { return number_of({Do::input, 0, 0, at, vector_or_table(of)}); }
-  void output(Value value, std::uint32_t at, Table of) { number_of({Do::output, 0, value, at, vector_or_table(of)}); }
+  Value input(std::uint32_t at, Table of) { return number_at_hand({Do::input, 0, 0, at, vector_or_table(of)}); }
+  void output(Value value, std::uint32_t at, Table of);
   Value binary(Do what, Value a, Value b);
   Value unary(Do what, Value a, unsigned immediate = 0);
   Value ternary(Do what, Value a, Value b, Value c);
@@ -174,6 +174,8 @@ class Graph {
   /// A graph for a subroutine, which is empty, and its number. It computes as many vectors.
   Graph new_subroutine() const { return Graph(shape_, real_bytes_, chain_); }
   std::uint32_t add_subroutine(Graph body) {
+    for (std::vector<Value>* table : {&body.at_hand_, &body.recent_}) *table = {};  // it grows no more
+    body.recent_tags_ = {};
     subroutines_.push_back(std::move(body));
     return static_cast<std::uint32_t>(subroutines_.size() - 1);
   }
@@ -207,7 +209,9 @@ class Graph {
   bool folded(Do what, Value a, Value b, std::uint64_t& result) const;
   void refuse_not(Value mask);
   Value blend(Value mask, Value b, Value c);
-  Value number_of(const Node& node);
+  Value number_at_hand(const Node& node);
+  /// Of one that is computed. By its parts, which are in registers: a node that was just written field by field is slow to be read.
+  Value number_of(Do what, unsigned immediate, Value a, Value b = 0, Value c = 0);
   Value add(const Node& node) {
     if (nodes_.size() == most_) [[unlikely]]
       give_up();

@@ -1,6 +1,7 @@
 // Reading a program's instructions back: what a kernel would see.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <span>
 
@@ -37,36 +38,54 @@ struct Instruction {
   bool uniform = false;      ///< a dot, and each of its terms has a factor that is the same in all lanes
 };
 
-/// Hands over one of the catalogue. How many words it has.
-template <class Use>
-std::size_t use_words(const kernels::Kind& kind, const std::uint32_t* word, const Use& use, std::uint16_t number) {
-  const std::uint32_t* const first = word;
+/// How many slots an instruction writes and reads, how many of these are adjoints of results and adjoints so far, and whether
+/// a word for ties follows.
+struct Form {
+  std::uint32_t writes = 1, reads, adjoints = 1, sources = 0;
+  bool tie = false;
+};
+constexpr Form form_of(const kernels::Kind& kind, std::uint32_t n) {
   const OpInfo& row = info(kind.op);
-  std::size_t writes, reads, adjoints = 1, sources = 0, ties = 0;
+  const auto count = [](unsigned bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
   if (row.arity != 0) {
-    ties = kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7);
-    writes = 1;
-    reads = static_cast<std::size_t>(row.arity);
-    if (kind.adjoint) {
-      writes = static_cast<std::size_t>(std::popcount(kind.active));
-      sources = static_cast<std::size_t>(std::popcount(static_cast<unsigned>(kind.active & ~kind.assign)));
-      reads = 1 + static_cast<std::size_t>(std::popcount(kernels::used(kind.op, kind.active) & 15)) + sources;
-    }
-  } else {
-    const std::uint32_t n = kind.n ? kind.n : *word++, m = row.outputs(n);
-    adjoints = m;
-    writes = kind.adjoint ? n : m;
-    reads = n;
-    if (kind.adjoint) {
-      sources = n;
-      reads += m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0);
-    }
+    Form form{1, static_cast<std::uint32_t>(row.arity), 1, 0,
+              kernels::has_tie(kind.op, kind.adjoint ? kind.active : 7)};
+    if (!kind.adjoint) return form;
+    form.writes = count(kind.active);
+    form.sources = count(kind.active & ~unsigned(kind.assign));
+    form.reads = 1 + count(kernels::used(kind.op, kind.active) & 15) + form.sources;
+    return form;
   }
-  use(
-      Instruction{
-          kind, {word, writes}, {word + writes, reads}, adjoints, sources, ties != 0 && word[writes + reads] != 0},
+  const std::uint32_t m = row.outputs(n);
+  if (!kind.adjoint) return {m, n, m};
+  return {n, n + m + (row.uses[0] & uses::X ? n : 0) + (row.uses[0] & uses::Y ? m : 0), m, n};
+}
+/// Of the catalogue's kinds; of those with a list of any length, which isn't known before, nothing.
+inline constexpr std::array<Form, kernels::kind_count> forms = [] {
+  std::array<Form, kernels::kind_count> all{};
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const kernels::Kind& kind = kernels::catalogue[k];
+    if (info(kind.op).arity != 0 || kind.n != 0) all[k] = form_of(kind, kind.n);
+  }
+  return all;
+}();
+
+/// Hands over one of the catalogue, of kind `number`. How many words it has.
+template <class Use>
+std::size_t use_words(const std::uint32_t* word, const Use& use, std::uint16_t number) {
+  const kernels::Kind& kind = kernels::catalogue[number];
+  const std::uint32_t* const first = word;
+  Form form = forms[number];
+  if (form.reads == 0) form = form_of(kind, *word), ++word;
+  const std::uint32_t* const end = word + form.writes + form.reads;
+  use(Instruction{kind,
+                  {word, form.writes},
+                  {word + form.writes, form.reads},
+                  form.adjoints,
+                  form.sources,
+                  form.tie && *end != 0},
       number);
-  return static_cast<std::size_t>(word - first) + writes + reads + ties;
+  return static_cast<std::size_t>(end - first) + form.tie;
 }
 
 /// Calls use(Instruction) for each, in order. Products with uniform factors come term by term, each with its sum.
@@ -106,7 +125,7 @@ void each_instruction(const Code& code, Use use_one) {
         const std::uint16_t kernel = static_cast<std::uint16_t>(word[2]);
         word += kernels::uniform_products_header;
         for (std::uint32_t term = 0; term < terms; ++term) {
-          const std::size_t size = use_words(kernels::catalogue[kernel], word, use, kernel);
+          const std::size_t size = use_words(word, use, kernel);
           use({{Op::sum_samples, false}, {}, {word, 1}, 0, 0, false, sum + term}, run.kind);
           word += size;
         }
@@ -114,8 +133,7 @@ void each_instruction(const Code& code, Use use_one) {
       continue;
     }
     const std::uint16_t kernel = run.kind == uniform_dots ? kernels::uniform_dot_kernel : run.kind;
-    for (std::uint32_t k = 0; k < run.count; ++k, ++item)
-      word += use_words(kernels::catalogue[kernel], word, use, kernel);
+    for (std::uint32_t k = 0; k < run.count; ++k, ++item) word += use_words(word, use, kernel);
   }
 }
 

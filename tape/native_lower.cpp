@@ -127,11 +127,12 @@ class NativeLowering {
       steps.push_back({count(words_.size()), count(instruction.reads.size()), count(instruction.writes.size()),
                        count(instruction.adjoints().size()), count(instruction.sources().size()), instruction.kind,
                        instruction.no_tie, instruction.is_check, instruction.outcome});
-      for (const Slot slot : instruction.reads) words_.push_back(now_[slot]);
-      for (const Slot slot : instruction.writes) {
-        now_[slot] = new_version();
-        words_.push_back(now_[slot]);
-      }
+      words_.resize(words_.size() + instruction.reads.size() + instruction.writes.size());
+      Version* to = words_.data() + steps.back().first;
+      for (const Slot slot : instruction.reads) *to++ = now_[slot];
+      Version version = static_cast<Version>(values_.size());
+      values_.resize(version + instruction.writes.size(), codegen::no_value);
+      for (const Slot slot : instruction.writes) *to++ = now_[slot] = version++;
     });
     first_step.push_back(static_cast<std::uint32_t>(steps.size()));
     codegen::LargeVector<std::uint32_t> order;
@@ -201,13 +202,13 @@ class NativeLowering {
     const kernels::Kind& kind = step.kind;
     if (kind.op == Op::sum_samples) return;  // goes out as its operand's version
     const Instruction instruction{kind, writes(step), reads(step), step.adjoints, step.sources, step.no_tie};
-    reads_.resize(step.reads);
-    for (std::size_t k = 0; k < reads_.size(); ++k) reads_[k] = values_[instruction.reads[k]];
+    if (reads_.size() < step.reads) reads_.resize(step.reads);
+    for (std::size_t k = 0; k < step.reads; ++k) reads_[k] = values_[instruction.reads[k]];
     if (step.is_check) return refuse_if_other(kind.op, step.outcome);
-    writes_.assign(std::max<std::size_t>(step.writes, 3), codegen::no_value);
+    if (writes_.size() < std::max<std::size_t>(step.writes, 3)) writes_.resize(std::max<std::size_t>(step.writes, 3));
     if (!subroutines_.call(instruction, reads_.data(), writes_.data()))
       record_instruction<Real>(graph_, instruction, reads_.data(), writes_.data());
-    const Value* source = reads_.data() + reads_.size() - instruction.sources().size();
+    const Value* source = reads_.data() + step.reads - step.sources;
     unsigned active = kind.active;
     for (std::size_t k = 0; k < step.writes; ++k) {
       const bool first = !kind.adjoint || (active != 0 && (kind.assign >> std::countr_zero(active) & 1));

@@ -51,12 +51,16 @@ bool Subroutines<Real>::call(const Instruction& instruction, const Value* reads,
   const std::uint64_t key = static_cast<std::uint64_t>(kind.op) << 40 | std::uint64_t(kind.adjoint) << 36 |
                             std::uint64_t(instruction.no_tie) << 35 | std::uint64_t(kind.active) << 32 |
                             instruction.operands();
-  auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, make(instruction)).first;
-  if (!known->second) return false;
+  Known& known = recent_[key * 0x9e3779b97f4a7c15u >> 58];
+  if (known.key != key) {
+    auto found = known_.find(key);
+    if (found == known_.end()) found = known_.emplace(key, make(instruction)).first;
+    known = {key, found->second};
+  }
+  if (!known.subroutine) return false;
   for (std::size_t k = 0; k < inputs; ++k) graph_.give(reads[k], static_cast<unsigned>(k));
   graph_.repeat_for_second_vector();
-  graph_.call(*known->second);
+  graph_.call(*known.subroutine);
   for (std::size_t k = 0; k < outputs; ++k) results[k] = graph_.take(static_cast<unsigned>(k));
   graph_.repeat_for_second_vector();
   return true;

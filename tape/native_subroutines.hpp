@@ -1,6 +1,7 @@
 // What an op takes, as vector operations: in the middle of a straight line, or in a subroutine that many of its kind call.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -32,7 +33,13 @@ class Subroutines {
 
   codegen::Graph& graph_;
   const std::size_t least_;
-  std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> known_;  // by what tells them apart
+  // By what tells them apart. Those asked for lately are in a table, where finding them takes a few operations.
+  struct Known {
+    std::uint64_t key = ~std::uint64_t(0);
+    std::optional<std::uint32_t> subroutine;
+  };
+  std::array<Known, 64> recent_;
+  std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> known_;
 };
 
 }  // namespace wengert::plan

@@ -419,7 +419,7 @@ class Assembler : Allocation {
 
 Assembly assemble(const Graph& graph) {
   Encoder out(graph.shape(), graph.real_bytes());
-  out.reserve(9 * graph.nodes().size() + 2 * Encoder::most_bytes);  // about what they take
+  out.reserve(most_bytes_of_node * graph.nodes().size() + 2 * Encoder::most_bytes);
   std::vector<Subroutine> subroutines;
   Assembler main(graph, out, subroutines);
   std::vector<std::uint8_t> pool = main.numbers();

@@ -31,6 +31,8 @@ constexpr std::ptrdiff_t bias_of_numbers(std::size_t real_bytes) {
 }
 inline constexpr std::ptrdiff_t spill_bias = 128 * 64;
 
+/// Of code, that nodes hardly ever take more than.
+inline constexpr std::size_t most_bytes_of_node = 13;
 /// For the graph's target. Takes time linear in the graph.
 Assembly assemble(const Graph& graph);
 

@@ -95,7 +95,8 @@ class Encoder {
 
   /// Makes room for what is emitted until the next call, at most `most_bytes`.
   void make_room() {
-    if (static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_) < most_bytes) reserve(2 * size() + 4096);
+    if (static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_) < most_bytes)
+      reserve(size() + size() / 2 + 4096);
   }
   void reserve(std::size_t room) {
     const std::size_t before = size();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/assemble.hpp"
 #include "tape/native_subroutines.hpp"
 
 namespace wengert::plan {
@@ -259,7 +260,8 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   }
   // Of a node: itself; its second one, its use of each operand, its state, its code. What grows is held twice meanwhile, once in
   // its old size.
-  constexpr std::size_t node = sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 27;
+  constexpr std::size_t node =
+      sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 5 * codegen::most_bytes_of_node / 2;
   constexpr std::size_t step = 40, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
   constexpr std::size_t chunks = 8;                      // of an arena, that end with part of a huge page

@@ -23,21 +23,18 @@ class Scheduler {
         missing_(size_, 0),
         next_(size_, none),
         queues_(kind_count) {
-    // Who waits for whom: for each instruction those that read what it writes, in one array.
+    // Who waits for whom: for each instruction a list of those that read what it writes, the first of them first.
     LargeVector<std::uint32_t> writer(values, none);
     for (std::uint32_t i = 0; i < size_; ++i)
       for (ValueId value : code.writes(code.items[i])) writer[value] = i;
-    first_reader_.assign(size_ + 1, 0);
-    for (const Item& item : code.items)
-      for (ValueId value : code.reads(item))
-        if (writer[value] != none) ++first_reader_[writer[value] + 1];
-    for (std::uint32_t i = 0; i < size_; ++i) first_reader_[i + 1] += first_reader_[i];
-    readers_.resize(first_reader_[size_]);
-    LargeVector<std::uint32_t> place(first_reader_.begin(), first_reader_.end() - 1);
-    for (std::uint32_t i = 0; i < size_; ++i)
+    first_reader_.assign(size_, none);
+    readers_.resize(code.words.size());
+    std::uint32_t readers = 0;
+    for (std::uint32_t i = size_; i-- > 0;)
       for (ValueId value : code.reads(code.items[i]))
-        if (writer[value] != none) {
-          readers_[place[writer[value]]++] = i;
+        if (const std::uint32_t from = writer[value]; from != none) {
+          readers_[readers] = {i, first_reader_[from]};
+          first_reader_[from] = readers++;
           ++missing_[i];
         }
   }
@@ -54,8 +51,8 @@ class Scheduler {
       const std::uint32_t item = pop(kind);
       order.push_back(item);
       done[item] = 1;
-      for (std::uint32_t r = first_reader_[item]; r < first_reader_[item + 1]; ++r)
-        if (const std::uint32_t reader = readers_[r]; --missing_[reader] == 0 && reader < limit_) push(reader);
+      for (std::uint32_t r = first_reader_[item]; r != none; r = readers_[r].next)
+        if (const std::uint32_t reader = readers_[r].item; --missing_[reader] == 0 && reader < limit_) push(reader);
       if (item == oldest) {
         while (oldest < size_ && done[oldest]) ++oldest;
         admit(oldest);
@@ -67,6 +64,9 @@ class Scheduler {
  private:
   struct Queue {
     std::uint32_t first = none, last = none, length = 0;
+  };
+  struct Reader {
+    std::uint32_t item, next;
   };
 
   /// Lets instructions up to a window past the oldest take part.
@@ -122,7 +122,8 @@ class Scheduler {
   LargeVector<std::uint32_t> next_;     // in its queue
   std::vector<Queue> queues_;
   std::vector<std::uint16_t> waiting_;  // kinds whose queues may not be empty
-  LargeVector<std::uint32_t> first_reader_, readers_;
+  LargeVector<std::uint32_t> first_reader_;
+  LargeVector<Reader> readers_;
 };
 
 }  // namespace

@@ -281,7 +281,7 @@ class BackwardLowering {
     unsigned mask = 0;
     bool repeated = false;  // a variable in several places gets its contributions one after the other
     for (unsigned k = 0; k < operands.size(); ++k)
-      if (kernels::slope(record.op, static_cast<int>(k)) != Slope::none && active(operands[k])) {
+      if (slope_of(record.op, k) != Slope::none && active(operands[k])) {
         mask |= 1u << k;
         for (unsigned i = 0; i < k; ++i) repeated |= (mask >> i & 1) && operands[i] == operands[k];
       }
@@ -289,7 +289,7 @@ class BackwardLowering {
     if (products && !repeated && !uniform_product(record, g)) product(record, products);
     for (unsigned k = 0; k < operands.size(); ++k) {
       if (!(mask >> k & 1)) continue;
-      if (!(products >> k & 1)) add_to(operands[k], g, kernels::slope(record.op, static_cast<int>(k)));
+      if (!(products >> k & 1)) add_to(operands[k], g, slope_of(record.op, k));
       else if (repeated) product(record, 1u << k);
     }
   }

@@ -1,6 +1,7 @@
 // Looking at the records of a tape: operands and outputs of any op.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -54,10 +55,21 @@ std::uint32_t outputs_of(const TapeView<Real>& tape, const OpRecord& record) {
   return row.arity == 0 ? row.outputs(record.b) : 1;
 }
 
-/// Whether anything is ever added to the adjoint of operand k.
-inline bool has_slope(Op op, std::size_t k) {
-  return arity_of(op) == 0 || kernels::slope(op, static_cast<int>(k)) != kernels::Slope::none;
+/// What becomes of an adjoint on its way to operand k of an op with a fixed number of them. Looked up, not read off the op table's
+/// text again.
+inline kernels::Slope slope_of(Op op, std::size_t k) {
+  using kernels::Slope;
+  static constexpr auto slopes = [] {
+    std::array<std::array<Slope, 3>, op_count> all{};
+    for (std::size_t row = 0; row < op_count; ++row)
+      for (int operand = 0; operand < info(static_cast<Op>(row)).arity; ++operand)
+        all[row][static_cast<std::size_t>(operand)] = kernels::slope(static_cast<Op>(row), operand);
+    return all;
+  }();
+  return slopes[static_cast<std::size_t>(op)][k];
 }
+/// Whether anything is ever added to the adjoint of operand k.
+inline bool has_slope(Op op, std::size_t k) { return arity_of(op) == 0 || slope_of(op, k) != kernels::Slope::none; }
 
 template <class Real>
 std::string name_of(const TapeView<Real>& tape, const OpRecord& record) {

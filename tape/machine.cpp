@@ -252,6 +252,7 @@ bool Machine<Real>::worth_making(std::size_t& samples, std::size_t& worth_from, 
 
 template <class Real>
 std::size_t Machine<Real>::room_for_native() const {
+  if (!has_budget()) return std::numeric_limits<std::size_t>::max();
   return budget_ - std::min(budget_, needed_ + native_bytes());
 }
 

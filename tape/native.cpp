@@ -36,7 +36,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   const codegen::Shape shape{native_target(isa), point, !point && cost.two_vectors ? 2u : 1u};
-  const std::size_t nodes = 2 * shape.vectors * length.operations;
+  const std::size_t nodes = shape.vectors * (2 * length.operations + plan::NativePointers<Real>(data, gradient).count);
   const bool limited = most_bytes != std::numeric_limits<std::size_t>::max();
   if (limited)
     if (const std::size_t bytes = plan::bytes_to_make(data, gradient, nodes); bytes > most_bytes) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tape/native.hpp"
+#include "tape/native_point.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/same_bits.hpp"
@@ -143,6 +143,25 @@ BOOST_AUTO_TEST_CASE(a_sample_that_leaves_the_recorded_path) {
   }
 }
 
+/// Most derivatives are zeros, which are most of the code: it is made beside that of batches, and within a budget.
+BOOST_AUTO_TEST_CASE(code_that_is_mostly_zeros) {
+  constexpr std::size_t n = 300;
+  NaiveTape<double> tape;
+  std::vector<Id> inputs;
+  for (std::size_t i = 0; i < n; ++i) inputs.push_back(tape.input(1.0));
+  const Program<double> program = compile(tape, tape.mul(inputs[0], inputs[1]));
+  const std::vector<double> points(2 * n, 0.5);
+  std::vector<double> gradients(2 * n);
+  for (const Isa isa : usable_isas()) {
+    if (!native_target(isa)) continue;
+    Replay<double> replay(program, {.isa = std::string(name(isa)), .engine = "native"});
+    replay.gradient(2, rows(points.data(), n), {}, rows(gradients.data(), n));
+    const std::size_t before = replay.bytes();
+    replay.gradient(1, rows(points.data(), n), {}, rows(gradients.data(), n));
+    BOOST_TEST(replay.bytes() > before + n, name(isa));
+    BOOST_TEST(NativePoint<double>(program.data(), isa, true, {}, 1'000'000).why_not() == "");
+  }
+}
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace wengert::test

@@ -171,6 +171,48 @@ BOOST_AUTO_TEST_CASE(order_of_one_evaluation) {
   for (const Isa isa : native_isas())
     BOOST_TEST(run_blocks(program, isa, true, samples, x, weights, "order") == samples);
 }
+
+/// With the few registers of AVX2 numbers of tables are loaded just before they are needed, and what is short is in one order.
+BOOST_AUTO_TEST_CASE(order_for_few_registers) {
+  const auto scheduled = [](const NaiveTape<double>& tape, Id output, const codegen::Target& target) {
+    codegen::Graph graph = plan::lower_to_graph(compile(tape, output).data(), {false, {&target, true, 1}});
+    codegen::schedule(graph);
+    return graph;
+  };
+  NaiveTape<double> functions;
+  const Id y = functions.erfc(functions.input(0.5));
+  // Nodes between a lookup and what reads it first, all together.
+  const auto waiting = [&](const codegen::Target& target) {
+    const codegen::Graph graph = scheduled(functions, y, target);
+    std::size_t sum = 0;
+    for (std::size_t v = 0; v < graph.nodes().size(); ++v) {
+      if (graph.nodes()[v].what != codegen::Do::lookup) continue;
+      std::size_t reader = v + 1;
+      const auto reads = [&](const codegen::Node& node) { return node.a == v || node.b == v || node.c == v; };
+      while (!reads(graph.nodes()[reader])) ++reader;
+      sum += reader - v;
+    }
+    return sum;
+  };
+  BOOST_TEST(waiting(codegen::avx2) > 0u);
+  BOOST_TEST(waiting(codegen::avx2) < waiting(codegen::avx512) * 3 / 4);
+
+  // Two chains, recorded one after the other: where the second begins.
+  NaiveTape<double> chains;
+  const Id x[2] = {chains.input(1.0), chains.input(1.0)};
+  Id last[2] = {x[0], x[1]};
+  for (int c = 0; c < 2; ++c)
+    for (int k = 0; k < 150; ++k) last[c] = chains.mul(last[c], x[c]);
+  const auto second_begins = [&](const codegen::Target& target) {
+    const codegen::Graph graph = scheduled(chains, chains.sub(last[0], last[1]), target);
+    const codegen::Value second = 1;  // input
+    std::size_t v = 0;
+    while (graph.nodes()[v].what != codegen::Do::mul || graph.nodes()[v].a != second) ++v;
+    return v;
+  };
+  BOOST_TEST(second_begins(codegen::avx2) < 6u);
+  BOOST_TEST(second_begins(codegen::avx512) > 100u);
+}
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace wengert::test

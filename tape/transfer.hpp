@@ -56,7 +56,7 @@ T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
 
 /// One item of a block's samples into a slot.
 template <class Real>
-void load_item(Samples<const Real> from, const LaneRange& lanes, std::size_t item, LaneSlot<Real> slot) {
+void load_item(const Samples<const Real>& from, const LaneRange& lanes, std::size_t item, const LaneSlot<Real>& slot) {
   if (lanes.seeds != 1) {
     for (std::size_t e = 0; e < lanes.count; ++e) slot[e] = *place(from, lanes.sample(e), item);
   } else if (from.sample == 1) {
@@ -81,7 +81,7 @@ void load_seed(const LaneRange& lanes, std::size_t seed, LaneSlot<Real> slot) {
 
 /// A value: one item per sample.
 template <class Real>
-void store_item(LaneSlot<Real> slot, const LaneRange& lanes, Samples<Real> to, std::size_t item) {
+void store_item(const LaneSlot<Real>& slot, const LaneRange& lanes, const Samples<Real>& to, std::size_t item) {
   if (lanes.seeds != 1) {
     for (std::size_t e = 0; e < lanes.count; ++e)
       if (lanes.seed(e) == 0) *place(to, lanes.sample(e), item) = slot[e];
@@ -99,7 +99,7 @@ inline constexpr std::size_t no_item = std::numeric_limits<std::size_t>::max();
 
 /// A derivative, which is reported with +0 added: a zero one is +0. `item(seed)` says which it is for a seed, or no_item.
 template <class Real, class Item>
-void store_derivative(LaneSlot<Real> slot, const LaneRange& lanes, Samples<Real> to, Item item) {
+void store_derivative(const LaneSlot<Real>& slot, const LaneRange& lanes, const Samples<Real>& to, Item item) {
   if (lanes.seeds != 1) {
     for (std::size_t e = 0; e < lanes.count; ++e)
       if (const std::size_t i = item(lanes.seed(e)); i != no_item)

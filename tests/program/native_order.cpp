@@ -1,4 +1,4 @@
-// The order of machine code's operations, and which of them are computed again.
+// The operations of machine code: how few they are, their order, which are computed again.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

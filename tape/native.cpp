@@ -82,7 +82,7 @@ template <class Real>
 bool NativeCode<Real>::run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const {
   const auto function = reinterpret_cast<codegen::Function>(reinterpret_cast<std::uintptr_t>(memory_.data()));
   return function(reinterpret_cast<void* const*>(const_cast<Real**>(pointers)), uniforms, spills + codegen::spill_bias,
-                  biased_pool(), samples / lanes_) != 0;
+                  pool(), samples / lanes_) != 0;
 }
 
 void Misses::missed(std::size_t lanes) {

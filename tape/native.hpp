@@ -37,6 +37,11 @@ class NativeCode {
   /// Whether it reads many of the inputs several times.
   bool reads_again() const { return reads_again_; }
   std::size_t code_bytes() const { return memory_.bytes() + pool_.bytes(); }
+  /// What others than this CPU can run: the bytes, more than the code has, and the pool that it is called with.
+  std::span<const std::uint8_t> code() const {
+    return {static_cast<const std::uint8_t*>(memory_.data()), memory_.bytes()};
+  }
+  const std::uint8_t* pool() const { return pool_.data() + codegen::bias_of_numbers(sizeof(Real)); }
 
   /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
   /// of the sums' adjoints.
@@ -44,12 +49,10 @@ class NativeCode {
   /// The same of a point. `uniforms`: as NativeUniforms has them, weights and shares of the sums among them.
   bool run_point(const Real* inputs, Real* uniforms, std::byte* spills, Real* values, Real* gradients) const {
     const auto function = reinterpret_cast<codegen::PointFunction>(reinterpret_cast<std::uintptr_t>(memory_.data()));
-    return function(inputs, uniforms, spills + codegen::spill_bias, biased_pool(), values, gradients) != 0;
+    return function(inputs, uniforms, spills + codegen::spill_bias, pool(), values, gradients) != 0;
   }
 
  private:
-  const std::uint8_t* biased_pool() const { return pool_.data() + codegen::bias_of_numbers(sizeof(Real)); }
-
   codegen::ExecutableMemory memory_;
   AlignedArray<std::uint8_t> pool_;
   std::size_t lanes_ = 0, spill_bytes_ = 0;

@@ -1,0 +1,237 @@
+// Machine code for instruction sets that this CPU needn't have: by the simulated CPU it gives the bits of the interpreter. And the
+// simulated CPU those of this one, with the instructions that there are here.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/codegen/code_of.hpp"
+#include "tests/every_op.hpp"
+#include "tests/needs.hpp"
+#include "tests/points.hpp"
+#include "tests/program/random_tape.hpp"
+#include "tests/soak.hpp"
+
+namespace wengert::test {
+namespace {
+
+constexpr Isa simulated_isas[] = {Isa::avx512, Isa::avx2};
+
+/// Ops whose formulas loop until a lane is done.
+bool has_no_vector_form(Op op) {
+  return op == Op::tgamma || op == Op::lgamma || op == Op::digamma || op == Op::sum_samples;
+}
+
+/// One op of `n` operands, `times` times, of other inputs each time; and a chain of products so long that ops which take many
+/// operations are called.
+template <class Real>
+Program<Real> program_of(Op op, std::size_t n, std::size_t times = 1, bool subroutines = false) {
+  NaiveTape<Real> tape;
+  std::vector<Id> inputs, outputs;
+  for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
+  for (std::size_t t = 0; t < times; ++t) {
+    const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
+    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
+  }
+  if (subroutines) {
+    const Id one = tape.input(Real(1));
+    Id product = one;
+    for (int k = 0; k < 3000; ++k) product = tape.mul(product, one);
+    outputs.push_back(product);
+  }
+  return compile(tape, std::span<const Id>(outputs));
+}
+
+/// Points of an op: 32 in its domain, then as many special ones.
+template <class Real>
+Numbers<Real> points_of(const Program<Real>& program, Op op, std::size_t n, std::size_t special) {
+  const std::uint64_t seed = static_cast<std::uint64_t>(op) * 100 + n;
+  Random random(seed);
+  constexpr std::size_t ordinary = 32;
+  Numbers<Real> numbers(program, ordinary + special);
+  const Columns<Real> drawn = points<Real>(op, n, 300, seed);
+  for (std::size_t i = 0; i < program.inputs(); ++i) {
+    const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i % n];
+    for (std::size_t e = 0; e < numbers.samples; ++e)
+      numbers.inputs[i * numbers.samples + e] =
+          e < ordinary ? static_cast<Real>(random.in(std::max(range.low, -2.5), std::min(range.high, 2.5)))
+                       : drawn[i % n][(e - ordinary) * 7919 % drawn[i % n].size()];
+  }
+  for (Real& weight : numbers.weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
+  return numbers;
+}
+/// As many as `points` has edges, and some more, of few operands.
+std::size_t special_points(std::size_t n) {
+  return std::clamp<std::size_t>(soak(n == 1 ? 120 : n <= 3 ? 1400 : 60), 30, 4000);
+}
+
+/// Ops whose slopes take a closer look at many ordinary points.
+bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
+
+template <class Real>
+void every_op(Op op, std::size_t n) {
+  const Program<Real> program = program_of<Real>(op, n);
+  const Numbers<Real> numbers = points_of(program, op, n, special_points(n));
+  for (const Isa isa : simulated_isas)
+    for (const bool point : {false, true}) {
+      const std::string what = std::string(name(op)) + " of " + std::to_string(n);
+      const std::size_t done = simulate(program, isa, point, numbers, what);
+      if (!looks_closer(op)) BOOST_TEST(done > 0u, what << ", " << name(isa));
+    }
+}
+
+template <class Real>
+void in_subroutines(Op op, std::size_t n) {
+  const Program<Real> program = program_of<Real>(op, n, 5, true);
+  Numbers<Real> numbers = points_of(program, op, n, 0);
+  std::fill(numbers.inputs.end() - 32, numbers.inputs.end(), Real(-1));
+  for (const bool point : {false, true}) {
+    if (point) numbers.samples = 1;
+    const std::size_t done = simulate(program, Isa::avx512, point, numbers, std::string(name(op)) + " in subroutines");
+    if (!looks_closer(op)) BOOST_TEST(done > 0u, name(op));
+  }
+}
+
+/// A random graph without parameters, and numbers for it.
+template <class Real>
+struct RandomCase {
+  Random random;
+  RandomTape<Real> graph;
+  Program<Real> program;
+  Numbers<Real> numbers;
+
+  explicit RandomCase(std::uint64_t seed)
+      : random(seed * 2 + sizeof(Real)),
+        graph(random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05)),
+        program(with_rule()),
+        numbers(program, 1 + random.below(40)) {
+    for (Real& number : numbers.inputs) number = some_number<Real>(random, 0.002);
+    for (Real& weight : numbers.weights) weight = some_number<Real>(random, 0.002);
+  }
+  bool has_code() const { return CodeOf<Real>(program, Isa::avx512, true, false).why_not().empty(); }
+
+ private:
+  Program<Real> with_rule() {
+    graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
+    return compile(graph.tape, std::span<const Id>(graph.outputs));
+  }
+};
+
+template <class Real>
+void random_graphs(std::size_t count) {
+  std::size_t done = 0, spilling = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    const RandomCase<Real> any(seed);
+    if (!any.has_code()) continue;
+    spilling += CodeOf<Real>(any.program, Isa::avx512, true, false).code().spill_bytes() != 0;
+    for (const Isa isa : simulated_isas)
+      for (const bool point : {false, true})
+        for (const codegen::Chain chain : {codegen::Chain::plain, codegen::Chain::zero_rule}) {
+          if (chain == codegen::Chain::zero_rule && any.program.data().zero_rule == ZeroRule::ieee) continue;
+          done += simulate(any.program, isa, point, any.numbers, "graph " + std::to_string(seed), chain);
+        }
+  }
+  BOOST_TEST(done >= count, "only " << done << " rounds were met");
+  if (count > 50) BOOST_TEST(spilling >= count / 20, "only " << spilling << " graphs spill");
+}
+
+/// All that comes of a call on this CPU comes of it on the simulated one, whether its requirements are met or not.
+template <class Real>
+void same_as_here(const Program<Real>& program, Isa isa, const Numbers<Real>& numbers, const std::string& what) {
+  for (const bool point : {false, true})
+    for (const bool gradient : {true, false}) {
+      const CodeOf<Real> code(program, isa, gradient, point);
+      BOOST_TEST_REQUIRE(code.why_not() == "", what);
+      const std::size_t round = code.lanes();
+      for (std::size_t first = 0; first < numbers.samples; first += round) {
+        const std::size_t count = std::min(round, numbers.samples - first);
+        Results<Real> ours = code.run(numbers, first, count);
+        const Results<Real> here = code.run(numbers, first, count, CodeOf<Real>::here);
+        if (ours.well != here.well) BOOST_FAIL(what << ", sample " << first);
+        ours.well = true;
+        check_bits(ours, here, 0, count, what + ", from sample " + std::to_string(first));
+      }
+    }
+}
+
+template <class Real>
+void every_op_here(Op op, std::size_t n) {
+  const Program<Real> program = program_of<Real>(op, n);
+  const Numbers<Real> numbers = points_of(program, op, n, special_points(n));
+  for (const Isa isa : simulated_isas)
+    if (why_not(isa).empty()) same_as_here(program, isa, numbers, std::string(name(op)));
+}
+
+template <class Real>
+void random_graphs_here(std::size_t count) {
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    const RandomCase<Real> any(seed);
+    for (const Isa isa : simulated_isas)
+      if (any.has_code() && why_not(isa).empty())
+        same_as_here(any.program, isa, any.numbers, "graph " + std::to_string(seed));
+  }
+}
+
+bool contains(std::span<const std::uint8_t> code, std::initializer_list<std::uint8_t> bytes) {
+  return std::search(code.begin(), code.end(), bytes.begin(), bytes.end()) != code.end();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(simulated)
+
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
+  if (has_no_vector_form(op)) return;
+  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
+  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
+  for (std::uint32_t n : {1u, 2u, 3u, 4u, 9u, 40u}) {
+    if (info(op).outputs(n) == 0) continue;
+    every_op<double>(op, n);
+    every_op<float>(op, n);
+  }
+}
+
+BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
+  if (has_no_vector_form(op)) return;
+  in_subroutines<double>(op, static_cast<std::size_t>(info(op).arity));
+  in_subroutines<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+
+BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(150)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(150)); }
+
+/// Conditions that wait for the backward sweep, more of them than there are registers for masks.
+BOOST_AUTO_TEST_CASE(masks_in_memory) {
+  NaiveTape<double> tape;
+  std::vector<Id> x, y;
+  for (int i = 0; i < 20; ++i) x.push_back(tape.input(1.0));
+  for (std::size_t i = 0; i < 20; ++i)
+    y.push_back(tape.select(tape.lt(x[i], x[(i + 7) % 20]), tape.mul(x[i], x[i]), tape.max(x[i], x[(i + 3) % 20])));
+  const Program<double> program = compile(tape, tape.record(Op::sum, y));
+  const CodeOf<double> code(program, Isa::avx512, true, false);
+  BOOST_TEST(contains(code.code().code(), {0xc4, 0xe1, 0xf8, 0x91}));  // kmovq into memory
+  Random random(1);
+  Numbers<double> numbers(program, 100);
+  for (double& number : numbers.inputs) number = std::floor(random.in(-3, 3));
+  for (const bool point : {false, true}) BOOST_TEST(simulate(program, Isa::avx512, point, numbers, "masks") > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(simulated_and_here, *needs(Isa::avx2))
+
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
+  if (has_no_vector_form(op)) return;
+  every_op_here<double>(op, static_cast<std::size_t>(info(op).arity));
+  every_op_here<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs_here<double>(soak(100)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs_here<float>(soak(100)); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace wengert::test

@@ -15,24 +15,27 @@
 
 namespace wengert::test {
 
-/// Columns of a batch, one after the other.
+/// Columns of a batch, one after the other; and what the code of its gradients reads of the uniform side.
 template <class Real>
 struct Numbers {
   std::size_t samples;
-  std::vector<Real> inputs, weights;
+  std::vector<Real> inputs, weights, uniforms;
 
   Numbers(const Program<Real>& program, std::size_t samples_)
-      : samples(samples_), inputs(samples * program.inputs()), weights(samples * program.outputs(), Real(1)) {}
+      : samples(samples_),
+        inputs(samples * program.inputs()),
+        weights(samples * program.outputs(), Real(1)),
+        uniforms(plan::NativeUniforms<Real>(program.data(), true).weights) {}
 };
 
 /// What came of some samples: rows.
 template <class Real>
 struct Results {
-  bool well;  ///< otherwise they are of no use
-  std::vector<Real> values, gradients;
+  bool well;                                    ///< otherwise they are of no use
+  std::vector<Real> values, gradients, shares;  ///< the last of the sums over samples
 };
 
-/// The code of values and gradients, or of values alone, of a program without parameters and sums, which has to live as long.
+/// The code of values and gradients, or of values alone. The program has to live as long.
 template <class Real>
 class CodeOf {
  public:
@@ -60,6 +63,7 @@ class CodeOf {
   std::size_t outputs() const { return (gradient_ ? data_.gradient : data_.values).outputs.size(); }
   std::size_t gradients() const { return gradient_ ? data_.gradients.size() : 0; }
   std::size_t weights() const { return gradient_ ? data_.seeds.size() : 0; }
+  std::ptrdiff_t from_side() const { return static_cast<std::ptrdiff_t>(uniforms_.weights); }
   bool is_zero(std::size_t k) const { return data_.gradients[k] == plan::no_slot; }
 
   Results<Real> run_batch(const Numbers<Real>& numbers, std::size_t first, std::size_t count, Cpu cpu) const {
@@ -74,28 +78,30 @@ class CodeOf {
       for (std::size_t k = 0; k < weights(); ++k)
         memory[at_.weights + k][e] = numbers.weights[k * numbers.samples + sample];
     }
-    std::vector<std::byte> spills(code_.spill_bytes());
+    std::vector<std::byte> spills(code_.spill_bytes() + 1);
     Results<Real> results{};
-    if (cpu == here) results.well = code_.run(pointers.data(), nullptr, spills.data(), width);
+    if (cpu == here) results.well = code_.run(pointers.data(), numbers.uniforms.data(), spills.data(), width);
     else
-      results.well =
-          SimulatedCpu(code_.code())
-              .call(pointers.data(), nullptr, spills.data() + codegen::spill_bias, code_.pool(), rounds) != 0;
+      results.well = SimulatedCpu(code_.code())
+                         .call(pointers.data(), numbers.uniforms.data(), spills.data() + codegen::spill_bias,
+                               code_.pool(), rounds) != 0;
     for (std::size_t e = 0; e < count; ++e) {
       for (std::size_t k = 0; k < outputs(); ++k) results.values.push_back(memory[at_.outputs + k][e]);
       for (std::size_t k = 0; k < gradients(); ++k)
         results.gradients.push_back(is_zero(k) ? Real(0) : memory[at_.gradients + k][e]);
+      for (std::size_t q = at_.sums; q < at_.count; ++q) results.shares.push_back(memory[q][e]);
     }
     return results;
   }
 
   Results<Real> run_point(const Numbers<Real>& numbers, std::size_t sample, Cpu cpu) const {
-    std::vector<Real> x(inputs()), uniforms(uniforms_.count);
+    std::vector<Real> x(inputs()), uniforms(numbers.uniforms.begin(), numbers.uniforms.begin() + from_side());
+    uniforms.resize(uniforms_.count);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = numbers.inputs[i * numbers.samples + sample];
     for (std::size_t k = 0; k < weights(); ++k)
       uniforms[uniforms_.weights + k] = numbers.weights[k * numbers.samples + sample];
-    Results<Real> results{false, std::vector<Real>(outputs()), std::vector<Real>(gradients())};
-    std::vector<std::byte> spills(code_.spill_bytes());
+    Results<Real> results{false, std::vector<Real>(outputs()), std::vector<Real>(gradients()), {}};
+    std::vector<std::byte> spills(code_.spill_bytes() + 1);
     if (cpu == here)
       results.well =
           code_.run_point(x.data(), uniforms.data(), spills.data(), results.values.data(), results.gradients.data());
@@ -103,6 +109,7 @@ class CodeOf {
       results.well = SimulatedCpu(code_.code())
                          .call(x.data(), uniforms.data(), spills.data() + codegen::spill_bias, code_.pool(),
                                results.values.data(), results.gradients.data()) != 0;
+    results.shares.assign(uniforms.begin() + static_cast<std::ptrdiff_t>(uniforms_.sums), uniforms.end());
     return results;
   }
 
@@ -117,8 +124,8 @@ class CodeOf {
 template <class Real>
 Results<Real> interpreted(const Program<Real>& program, const Numbers<Real>& numbers) {
   const std::size_t n = numbers.samples, m = program.outputs(), d = program.differentiated();
-  Results<Real> all{true, std::vector<Real>(n * m), std::vector<Real>(n * d)};
-  Replay<Real>(program, {.engine = "interpreter"})
+  Results<Real> all{true, std::vector<Real>(n * m), std::vector<Real>(n * d), {}};
+  Replay<Real>(program, {.report_departures = true, .engine = "interpreter"})
       .vjp(n, columns(numbers.inputs.data(), n), columns(numbers.weights.data(), n), rows(all.values.data(), m),
            rows(all.gradients.data(), d));
   return all;
@@ -140,9 +147,10 @@ void check_bits(const Results<Real>& ours, const Results<Real>& wanted, std::siz
   if (!ours.well) return;
   check(ours.values, wanted.values, "value");
   check(ours.gradients, wanted.gradients, "gradient");
+  check(ours.shares, wanted.shares, "share of sum");
 }
 
-/// The code of a program, run by the simulated CPU: round by round, those that don't go well with each of their samples in all lanes,
+/// The code of a program without parameters and sums, run by the simulated CPU: round by round, those that don't go well with each of their samples in all lanes,
 /// and all rounds in one call. What goes well has the bits of the interpreter. Returns how many rounds went well.
 template <class Real>
 std::size_t simulate(const Program<Real>& program, Isa isa, bool point, const Numbers<Real>& numbers,

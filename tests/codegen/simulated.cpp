@@ -11,6 +11,7 @@
 #include "tests/every_op.hpp"
 #include "tests/needs.hpp"
 #include "tests/points.hpp"
+#include "tests/program/branchy.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/soak.hpp"
 
@@ -44,12 +45,11 @@ Program<Real> program_of(Op op, std::size_t n, std::size_t times = 1, bool subro
   return compile(tape, std::span<const Id>(outputs));
 }
 
-/// Points of an op: 32 in its domain, then as many special ones.
+/// Points of an op: ordinary ones in its domain, then special ones.
 template <class Real>
-Numbers<Real> points_of(const Program<Real>& program, Op op, std::size_t n, std::size_t special) {
+Numbers<Real> points_of(const Program<Real>& program, Op op, std::size_t n, std::size_t ordinary, std::size_t special) {
   const std::uint64_t seed = static_cast<std::uint64_t>(op) * 100 + n;
   Random random(seed);
-  constexpr std::size_t ordinary = 32;
   Numbers<Real> numbers(program, ordinary + special);
   const Columns<Real> drawn = points<Real>(op, n, 300, seed);
   for (std::size_t i = 0; i < program.inputs(); ++i) {
@@ -73,7 +73,7 @@ bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
 template <class Real>
 void every_op(Op op, std::size_t n) {
   const Program<Real> program = program_of<Real>(op, n);
-  const Numbers<Real> numbers = points_of(program, op, n, special_points(n));
+  const Numbers<Real> numbers = points_of(program, op, n, 32, special_points(n));
   for (const Isa isa : simulated_isas)
     for (const bool point : {false, true}) {
       const std::string what = std::string(name(op)) + " of " + std::to_string(n);
@@ -84,9 +84,10 @@ void every_op(Op op, std::size_t n) {
 
 template <class Real>
 void in_subroutines(Op op, std::size_t n) {
+  static constexpr std::size_t samples = 17;
   const Program<Real> program = program_of<Real>(op, n, 5, true);
-  Numbers<Real> numbers = points_of(program, op, n, 0);
-  std::fill(numbers.inputs.end() - 32, numbers.inputs.end(), Real(-1));
+  Numbers<Real> numbers = points_of(program, op, n, samples, 0);
+  std::fill(numbers.inputs.end() - samples, numbers.inputs.end(), Real(-1));
   for (const bool point : {false, true}) {
     if (point) numbers.samples = 1;
     const std::size_t done = simulate(program, Isa::avx512, point, numbers, std::string(name(op)) + " in subroutines");
@@ -137,6 +138,58 @@ void random_graphs(std::size_t count) {
   if (count > 50) BOOST_TEST(spilling >= count / 20, "only " << spilling << " graphs spill");
 }
 
+/// Of what branches: guards refuse samples that leave the recorded path.
+template <class Real>
+void guards(std::size_t count) {
+  std::size_t done = 0, rounds = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed);
+    NaiveTape<Real> tape;
+    std::vector<Var<Real>> inputs;
+    for (int i = 0; i < 3; ++i) inputs.push_back(input(tape, some_number<Real>(random, 0)));
+    const std::vector<Var<Real>> outputs = branchy<Real>(random, 12, std::span<const Var<Real>>(inputs));
+    std::vector<Id> ids;
+    for (const Var<Real>& output : outputs) ids.push_back(output.place(tape));
+    const Program<Real> program = compile(tape, std::span<const Id>(ids));
+    Numbers<Real> numbers(program, 32);
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t e = 0; e < 32; ++e)
+        numbers.inputs[i * 32 + e] = value(inputs[i]) * static_cast<Real>(e % 8 == 0 ? 1 : random.in(0.7, 1.3));
+    for (const bool point : {false, true}) {
+      done += simulate(program, Isa::avx512, point, numbers, "function " + std::to_string(seed));
+      rounds += point ? 32 : 32 / CodeOf<Real>(program, Isa::avx512, true, false).lanes();
+    }
+  }
+  BOOST_TEST(done >= rounds / 4);
+  if (count > 10) BOOST_TEST(done < rounds);
+}
+
+/// Parameters and sums over samples: the uniform side apart. With both instruction sets each sample comes out alike.
+template <class Real>
+void parameters(std::size_t count) {
+  std::size_t done = 0, read = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    const RandomTape<Real> graph = random_tape<Real>(random, 1 + random.below(60), 0.05, true);
+    const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
+    Numbers<Real> numbers(program, 8);
+    for (std::vector<Real>* some : {&numbers.inputs, &numbers.weights, &numbers.uniforms})
+      for (Real& number : *some) number = some_number<Real>(random, 0.002);
+    for (const bool point : {false, true}) {
+      const CodeOf<Real> wide(program, Isa::avx512, true, point), narrow(program, Isa::avx2, true, point);
+      for (std::size_t e = 0; e < numbers.samples && wide.why_not().empty(); ++e) {
+        const Results<Real> ours = wide.run(numbers, e, 1), wanted = narrow.run(numbers, e, 1);
+        if (!ours.well || !wanted.well) continue;
+        check_bits(ours, wanted, 0, 1, "graph " + std::to_string(seed) + ", sample " + std::to_string(e));
+        ++done;
+        read += !numbers.uniforms.empty() && !ours.shares.empty();
+      }
+    }
+  }
+  BOOST_TEST(done >= 4 * count, "only " << done << " samples went well");
+  BOOST_TEST(read >= count, "only " << read << " samples have to do with parameters");
+}
+
 /// All that comes of a call on this CPU comes of it on the simulated one, whether its requirements are met or not.
 template <class Real>
 void same_as_here(const Program<Real>& program, Isa isa, const Numbers<Real>& numbers, const std::string& what) {
@@ -159,7 +212,7 @@ void same_as_here(const Program<Real>& program, Isa isa, const Numbers<Real>& nu
 template <class Real>
 void every_op_here(Op op, std::size_t n) {
   const Program<Real> program = program_of<Real>(op, n);
-  const Numbers<Real> numbers = points_of(program, op, n, special_points(n));
+  const Numbers<Real> numbers = points_of(program, op, n, 32, special_points(n));
   for (const Isa isa : simulated_isas)
     if (why_not(isa).empty()) same_as_here(program, isa, numbers, std::string(name(op)));
 }
@@ -197,12 +250,18 @@ BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
 
 BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
   if (has_no_vector_form(op)) return;
+  if (soak(10) < 10 && static_cast<std::size_t>(op) % 5 != 0) return;  // code that long takes a while to be made
   in_subroutines<double>(op, static_cast<std::size_t>(info(op).arity));
   in_subroutines<float>(op, static_cast<std::size_t>(info(op).arity));
 }
 
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(150)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(150)); }
+
+BOOST_AUTO_TEST_CASE(guards_f64) { guards<double>(soak(100)); }
+BOOST_AUTO_TEST_CASE(guards_f32) { guards<float>(soak(100)); }
+BOOST_AUTO_TEST_CASE(parameters_f64) { parameters<double>(soak(100)); }
+BOOST_AUTO_TEST_CASE(parameters_f32) { parameters<float>(soak(100)); }
 
 /// Conditions that wait for the backward sweep, more of them than there are registers for masks.
 BOOST_AUTO_TEST_CASE(masks_in_memory) {

@@ -17,9 +17,10 @@ int SimulatedCpu::run(std::initializer_list<Word> arguments) {
   for (const Word argument : arguments) general_[in[k++]] = argument;
   general_[rsp] = word(stack_.data() + stack_.size());
   const std::array<Word, 16> before = general_;
-  push(code_.size());  // where it returns to
+  const std::size_t caller = code_.size() + 1;  // none of its places
+  push(caller);
   at_ = 0;
-  while (at_ != code_.size()) step();
+  while (at_ != caller) step();
   for (const unsigned kept : {unsigned(rbx), unsigned(rsp), unsigned(rbp), 12u, 13u, 14u, 15u})
     if (general_[kept] != before[kept]) refuse("register " + std::to_string(kept) + " is not given back");
   return static_cast<int>(static_cast<std::uint32_t>(general_[rax]));
@@ -146,9 +147,9 @@ void SimulatedCpu::read_operands(Instruction& i, const High& high, bool scaled) 
 // ---- general registers -----------------------------------------------------------------------------------------------
 
 SimulatedCpu::Word SimulatedCpu::load(const Instruction& i) const {
-  Word x = general_[i.source];
-  if (i.memory) std::memcpy(&x, reinterpret_cast<const void*>(i.address), 8);
-  return i.wide ? x : static_cast<std::uint32_t>(x);
+  Word x = 0;
+  std::memcpy(&x, i.memory ? reinterpret_cast<const void*>(i.address) : &general_[i.source], i.wide ? 8 : 4);
+  return x;
 }
 void SimulatedCpu::store(const Instruction& i, Word x) {
   if (i.memory) std::memcpy(reinterpret_cast<void*>(i.address), &x, i.wide ? 8 : 4);

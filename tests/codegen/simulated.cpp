@@ -20,6 +20,10 @@ namespace {
 
 constexpr Isa simulated_isas[] = {Isa::avx512, Isa::avx2};
 
+bool contains(std::span<const std::uint8_t> code, std::initializer_list<std::uint8_t> bytes) {
+  return std::search(code.begin(), code.end(), bytes.begin(), bytes.end()) != code.end();
+}
+
 /// Ops whose formulas loop until a lane is done.
 bool has_no_vector_form(Op op) {
   return op == Op::tgamma || op == Op::lgamma || op == Op::digamma || op == Op::sum_samples;
@@ -138,6 +142,48 @@ void random_graphs(std::size_t count) {
   if (count > 50) BOOST_TEST(spilling >= count / 20, "only " << spilling << " graphs spill");
 }
 
+/// `size` functions of functions whose numbers stay tame, of values just made and of old ones. And products, of the last input.
+template <class Real>
+Program<Real> tame(std::size_t size, std::size_t products) {
+  Random random(size);
+  NaiveTape<Real> tape;
+  std::vector<Id> x;
+  for (int i = 0; i < 20; ++i) x.push_back(tape.input(Real(1)));
+  const Id one = tape.constant(1), sign = tape.input(Real(1));
+  while (x.size() < size) {
+    const Id a = x[x.size() - 1 - random.below(20)], b = x[random.below(x.size())];
+    switch (random.below(7)) {
+      case 0: x.push_back(tape.sin(a)); break;
+      case 1: x.push_back(tape.tanh(tape.mul(a, b))); break;
+      case 2: x.push_back(tape.mul(a, tape.sigmoid(b))); break;
+      case 3: x.push_back(tape.max(a, b)); break;
+      case 4: x.push_back(tape.log(tape.add(one, tape.square(a)))); break;
+      case 5: x.push_back(tape.sub(tape.div(a, tape.add(one, tape.square(b))), tape.atan(b))); break;
+      default: x.push_back(tape.select(tape.lt(a, b), tape.softplus(a), tape.neg(b)));
+    }
+  }
+  std::vector<Id> signs(8, sign);
+  for (std::size_t k = 0; k < products; ++k) signs[k % 8] = tape.mul(signs[k % 8], sign);
+  x.insert(x.end(), signs.begin(), signs.end());
+  return compile(tape, tape.record(Op::sum, x));
+}
+
+/// Code of many values, of which few have a register: a straight line, one that calls, one so long that it computes one vector.
+template <class Real>
+void many_values(std::size_t size, std::size_t products) {
+  const Program<Real> program = tame<Real>(size, products);
+  const CodeOf<Real> code(program, Isa::avx512, true, false);
+  BOOST_TEST(code.lanes() == (products == 0 ? 128 : 64) / sizeof(Real));
+  BOOST_TEST(code.code().spill_bytes() > 1000u);
+  BOOST_TEST(contains(code.code().code(), {0x48, 0x81, 0xc1}) == (size > 100));  // subroutines, which add to rcx
+  Numbers<Real> numbers(program, 2 * code.lanes() + 1);
+  Random random(1);
+  for (Real& number : numbers.inputs) number = static_cast<Real>(random.in(-2, 2));
+  std::fill_n(numbers.inputs.rbegin(), numbers.samples, Real(-1));
+  for (const bool point : {false, true})
+    BOOST_TEST(simulate(program, Isa::avx512, point, numbers, std::to_string(size)) == (point ? numbers.samples : 3));
+}
+
 /// Of what branches: guards refuse samples that leave the recorded path.
 template <class Real>
 void guards(std::size_t count) {
@@ -227,10 +273,6 @@ void random_graphs_here(std::size_t count) {
   }
 }
 
-bool contains(std::span<const std::uint8_t> code, std::initializer_list<std::uint8_t> bytes) {
-  return std::search(code.begin(), code.end(), bytes.begin(), bytes.end()) != code.end();
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(simulated)
@@ -258,6 +300,16 @@ BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(150)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(150)); }
 
+BOOST_AUTO_TEST_CASE(many_values_f64) {
+  many_values<double>(60, 0);
+  many_values<double>(1000, 0);
+  many_values<double>(500, 80'000);
+}
+BOOST_AUTO_TEST_CASE(many_values_f32) {
+  many_values<float>(60, 0);
+  many_values<float>(1000, 0);
+  many_values<float>(500, 80'000);
+}
 BOOST_AUTO_TEST_CASE(guards_f64) { guards<double>(soak(100)); }
 BOOST_AUTO_TEST_CASE(guards_f32) { guards<float>(soak(100)); }
 BOOST_AUTO_TEST_CASE(parameters_f64) { parameters<double>(soak(100)); }

@@ -13,10 +13,12 @@
 
 #include "codegen/assemble.hpp"
 #include "codegen/opcodes.hpp"
+#include "codegen/registers.hpp"
 
 namespace wengert::codegen {
 
 inline constexpr std::uint32_t never = 0xffffffffu;
+inline constexpr Gpr step_registers[Loop::most_steps] = {Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15};
 inline constexpr Gpr uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
 inline constexpr Gpr point_tables[] = {Gpr::rdi, uniforms, Gpr::r8, Gpr::r9};  // by Table
 
@@ -38,7 +40,8 @@ class Allocation {
   struct State {
     std::uint32_t next;  // use
     std::int32_t
-        slot;         // among the spills; of a constant or a table, its offset in the pool; of an input, 0 once fetched
+        slot;  // among the spills (from `home` on: not to be freed); of a constant or a table, its offset in the pool; of
+               // an input, 0 once fetched
     std::int8_t reg;  // among all registers
     Do what;          // the node's, which is far away; known once it was reached
   };
@@ -47,64 +50,6 @@ class Allocation {
     std::uint32_t a, b, c;
   };
 
-  /// All registers: of vectors, and from first_mask on of masks.
-  struct Registers {
-    static constexpr unsigned first_mask = 32, count = 64;  // the last stands for none
-    using Set = std::uint64_t;
-
-    explicit Registers(unsigned vector_registers) : vectors(vector_registers) {}
-
-    const unsigned vectors;  // a multiple of 4
-    Value value[count];
-    /// Greater the farther the next use of that value is; of those alike for the first register. Numbers of 52 bits, all with
-    /// the same exponent: as doubles, of which processors find the greatest without a branch.
-    double rank[count] = {};
-    Set taken = 0, pinned = 0;
-    Set given = 0;  // to a subroutine: no others' before it is called
-    Set used = 0;   // ever
-
-    /// The register to take among some: a free one, or that of the value used farthest ahead.
-    unsigned choose(Set among) const {
-      among &= ~given;
-      if (const Set unused = among & ~taken) return static_cast<unsigned>(std::countr_zero(unused));
-      return farthest(among & ~pinned);
-    }
-    [[gnu::noinline]] unsigned farthest(Set among) const {
-      if (const unsigned r = farthest_of_vectors(); among >> r & 1) return r;
-      double best = 0;
-      for (Set left = among; left != 0; left &= left - 1) best = greater(best, rank[std::countr_zero(left)]);
-      return with_rank(best);
-    }
-    /// By four maxima beside each other: no branches, which nobody could predict, and few instructions.
-    unsigned farthest_of_vectors() const {
-      double best[4] = {rank[0], rank[1], rank[2], rank[3]};
-      for (unsigned r = 4; r < vectors; r += 4)
-        for (unsigned k = 0; k < 4; ++k) best[k] = greater(best[k], rank[r + k]);
-      return with_rank(greater(greater(best[0], best[1]), greater(best[2], best[3])));
-    }
-    static double greater(double a, double b) { return a > b ? a : b; }
-    static unsigned with_rank(double rank) {
-      return 63 - static_cast<unsigned>(std::bit_cast<std::uint64_t>(rank) & 63);
-    }
-    void set_next(unsigned r, std::uint32_t use) {
-      constexpr std::uint64_t exponent = std::uint64_t(0x433) << 52;
-      rank[r] = std::bit_cast<double>(exponent | std::uint64_t(use) << 6 | (63 - r));
-    }
-    std::uint32_t next(unsigned r) const {
-      return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rank[r]) >> 6);
-    }
-    bool is_taken(unsigned r) const { return (taken >> r & 1) != 0; }
-    void pin(unsigned r) { pinned |= Set(1) << r; }
-    void take(unsigned r) {
-      taken |= Set(1) << r;
-      used |= Set(1) << r;
-    }
-    void release(unsigned r, bool really = true) {
-      const Set kept = ~(Set(really) << r);
-      taken &= kept;
-      pinned &= kept;
-    }
-  };
   /// Whether it goes to a mask register.
   bool to_mask(Value v) const { return target_.mask_registers && is_mask(state_[v].what); }
   /// The number of a register in instructions.
@@ -123,17 +68,20 @@ class Allocation {
     states_.resize(n + 1);  // the last: of operands that a node hasn't got
     std::memset(static_cast<void*>(states_.data()), 0xff, states_.size() * sizeof(State));
     State* const state = state_ = states_.data();
+    std::size_t times = 1;
     for (Value v = static_cast<Value>(n); v-- > 0;) {
       const Node node = nodes_[v];
       state[v].what = node.what;
       if (!live(v)) continue;
       const std::int32_t reads = std::exchange(state[v].slot, -1) + 1;  // counted there as long as it has none
       if (at_hand(node.what)) {
-        if (node.what == Do::input) ++inputs_, reads_of_inputs_ += static_cast<std::size_t>(reads);
+        if (node.what == Do::input) inputs_ += times, reads_of_inputs_ += times * static_cast<std::size_t>(reads);
         if (node.what == Do::constant) constants_.push_back(v);
         else if (node.what == Do::table) tables_.push_back(v);
         continue;
       }
+      if (node.what == Do::loop_again) times = graph_.loops()[node.a].iterations;
+      if (node.what == Do::loop_begin) times = 1;
       // All three, whatever the node has: no branch, which nobody could predict.
       const int count = operand_count(node.what);
       State& a = state[count > 0 ? node.a : n];
@@ -182,7 +130,10 @@ class Allocation {
     switch (state_[v].what) {
       case Do::constant: return target_.evex ? Place::all_lanes(pool, state_[v].slot) : Place::at(pool, state_[v].slot);
       case Do::table: return Place::at(pool, state_[v].slot);
-      case Do::uniform: return Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes()));
+      case Do::uniform:
+        return stepping(Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes())),
+                        nodes_[v].immediate);
+      case Do::streamed: return stepping(streamed(nodes_[v].a), nodes_[v].immediate);
       case Do::input: return number(nodes_[v].b, nodes_[v].c);
       default: return spilled(state_[v].slot);
     }
@@ -192,7 +143,15 @@ class Allocation {
   Place spilled(std::int32_t slot) const {
     return spills_numbers() ? Place::all_lanes(spills, offset(slot)) : Place::at(spills, offset(slot));
   }
-  std::int32_t offset(std::int32_t slot) const { return slot * slot_bytes() - static_cast<std::int32_t>(spill_bias); }
+  std::int32_t offset(std::int32_t slot) const {
+    return (slot & (home - 1)) * slot_bytes() - static_cast<std::int32_t>(spill_bias);
+  }
+  Place streamed(Value stream) const { return spilled(first_stream_ + static_cast<std::int32_t>(stream)); }
+  /// That moves on from iteration to iteration of a loop.
+  static Place stepping(Place place, unsigned step) {
+    if (step != 0) place.index = step_registers[step - 1];
+    return place;
+  }
   std::int32_t slot_bytes() const { return spills_numbers() ? 8 : vector_bytes_; }
   /// Number k of a point's table.
   Place number(std::uint32_t k, std::uint32_t table) const {
@@ -269,7 +228,7 @@ class Allocation {
 
   void load(unsigned r, Value v) {
     if (behind_pointer(v)) {
-      point_at(nodes_[v].b);
+      point_at(nodes_[v].b, nodes_[v].immediate);
       const Place from = vector_at_pointer(nodes_[v].c);
       out_.vector(opcodes_.load(), r, 0, from);
       fetch_ahead(v, from);
@@ -319,7 +278,8 @@ class Allocation {
   /// branches: whether it was the last time nobody could predict.
   void read(Value operand, std::uint32_t next) {
     State& state = state_[operand];
-    const bool last = next == never, frees = last & (state.slot >= 0) & !at_hand(state.what);
+    const bool last = next == never,
+               frees = last & (static_cast<std::uint32_t>(state.slot) < std::uint32_t(home)) & !at_hand(state.what);
     state.next = next;
     const unsigned r = static_cast<unsigned>(state.reg) % Registers::count;
     registers_.set_next(r, next);
@@ -344,10 +304,9 @@ class Allocation {
   // ---- moves ----------------------------------------------------------------------------------------------------------
 
   /// rax = pointer number k (they are at rdi), moved on to this round.
-  void point_at(std::uint32_t k) {
-    out_.raw({0x48, 0x8b, 0x87});
-    out_.dword(static_cast<std::int32_t>(8 * k));
-    out_.raw({0x4c, 0x01, 0xc8});
+  void point_at(std::uint32_t k, unsigned step) {
+    out_.load_pointer(stepping(Place::at(Gpr::rdi, static_cast<std::int32_t>(8 * k)), step));
+    out_.raw({0x4c, 0x01, 0xc8});  // add rax, r9
   }
   Place vector_at_pointer(std::uint32_t k) const {
     return Place::at(Gpr::rax, static_cast<std::int32_t>(k) * vector_bytes_);
@@ -359,8 +318,9 @@ class Allocation {
     static constexpr std::size_t few = 16;  // columns
     static constexpr std::int32_t rounds = 2;
     State& state = state_[v];
-    if (state.slot >= 0 || inputs_ <= few * shape_.vectors) return;
+    if (state.slot >= 0 || nodes_[v].a != 0 || inputs_ <= few * shape_.vectors) return;
     state.slot = 0;
+    if (from.offset % 64 != 0) return;  // in the line of the vector before it, or the next round's
     from.offset += rounds * vector_bytes_ * static_cast<std::int32_t>(shape_.vectors);
     out_.prefetch(from);
   }
@@ -403,7 +363,8 @@ class Allocation {
                        masks_ = Registers::Set(0xfc) << Registers::first_mask;  // 0 means no mask
   Registers registers_{target_.registers};
   std::size_t inputs_ = 0, reads_of_inputs_ = 0;  // vectors of them, by operations
-  std::int32_t slots_ = 0;
+  static constexpr std::int32_t home = 1 << 30;   // slots from here on stay what they are
+  std::int32_t slots_ = 0, first_stream_ = 0;
   std::vector<std::int32_t> unused_slots_;
   std::array<std::int32_t, 4> freed_;  // by this node
   std::ptrdiff_t freed_count_ = 0;

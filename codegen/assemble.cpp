@@ -2,11 +2,9 @@
 #include "codegen/assemble.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
-#include "codegen/allocation.hpp"
+#include "codegen/lookups.hpp"
 
 namespace wengert::codegen {
 namespace {
@@ -18,10 +16,11 @@ struct Subroutine {
 };
 
 /// Of one graph: of the code itself or of a subroutine.
-class Assembler : Allocation {
+class Assembler : Lookups {
  public:
-  Assembler(const Graph& graph, Encoder& out, const std::vector<Subroutine>& subroutines)
-      : Allocation(graph, out), subroutines_(subroutines) {
+  /// `loops`: whether the code has any, of its own or around calls.
+  Assembler(const Graph& graph, Encoder& out, const std::vector<Subroutine>& subroutines, bool loops)
+      : Lookups(graph, out, loops), subroutines_(subroutines) {
     find_uses();
     lay_out_pool();
   }
@@ -34,7 +33,8 @@ class Assembler : Allocation {
 
   /// `slots`: those of subroutines, before its own.
   void run(std::int32_t slots) {
-    slots_ = slots;
+    first_stream_ = slots;
+    slots_ = slots + static_cast<std::int32_t>(graph_.streams());
     out_.make_room();
     if (point_) {
       begin_requirements();
@@ -152,13 +152,14 @@ class Assembler : Allocation {
       case Do::constant:
       case Do::uniform:
       case Do::table:
+      case Do::streamed:
       case Do::input: return;
       case Do::output: {
         const unsigned r = get(n.a);
         if (point_) {
           store(r, number(n.b, n.c));
         } else {
-          point_at(n.b);
+          point_at(n.b, n.immediate);
           store(r, vector_at_pointer(n.c));
         }
         read(n.a, next.a);
@@ -241,6 +242,27 @@ class Assembler : Allocation {
       case Do::give: give(n.immediate, n.a, next.a); break;
       case Do::call: call(subroutines_[n.a]); break;
       case Do::take: own(n.immediate, v); break;
+      case Do::copy: taken_over(v, n.a, next.a); break;
+      case Do::carried: {
+        State &from = state_[n.a], &to = state_[v];
+        if (in_register(n.a) || from.slot < 0 || at_hand(from.what) || next.a != never) {
+          taken_over(v, n.a, next.a);
+        } else {
+          to.slot = std::exchange(from.slot, -1);
+          read(n.a, next.a);
+        }
+        break;
+      }
+      case Do::to_stream:
+        store(get(n.a), stepping(streamed(n.b), n.immediate));
+        read(n.a, next.a);
+        break;
+      case Do::carry:
+      case Do::hold: read(n.a, next.a); break;
+      case Do::loop_begin:
+      case Do::loop_end:
+      case Do::loop_again: at_edge(v); break;
+      case Do::carried_out: carried_out(v); break;
       default: {  // of two numbers
         Value a = n.a, b = n.b;
         std::uint32_t next_a = next.a, next_b = next.b;
@@ -258,6 +280,16 @@ class Assembler : Allocation {
       }
     }
     finish();
+  }
+
+  /// Of a loop.
+  [[gnu::noinline]] void at_edge(Value v) {
+    forget_indices();
+    switch (nodes_[v].what) {
+      case Do::loop_begin: begin_loop(v); break;
+      case Do::loop_end: end_loop(); break;
+      default: repeat_loop();
+    }
   }
 
   // ---- subroutines -----------------------------------------------------------------------------------------------------
@@ -278,7 +310,7 @@ class Assembler : Allocation {
     out_.byte(0xe8);  // call
     out_.dword(static_cast<std::int32_t>(subroutine.at) - static_cast<std::int32_t>(out_.size() + 4));
     registers_.given = 0;
-    for (Index& index : indices_) index.value = no_value;
+    forget_indices();
   }
 
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.
@@ -353,66 +385,7 @@ class Assembler : Allocation {
     }
   }
 
-  /// Items of a table in memory: by numbers that stay in general registers for lookups to come.
-  struct Index {
-    Gpr in[4];  // of each lane
-    Value value = no_value;
-  };
-  Index& index_of(Value v) {
-    for (Index& index : indices_)
-      if (index.value == v) return index;
-    Index& index = indices_[next_index_++ % indices_.size()];
-    index.value = v;
-    const unsigned vector = get(v);
-    if (point_) out_.index_mod_16(index.in[0], vector);
-    else out_.indices(index.in, vector, to_work_in());
-    return index;
-  }
-  void items(Value v) {
-    const Node& n = nodes_[v];
-    const Uses next = uses();
-    const Index& index = index_of(n.b);
-    read(n.a, next.a);
-    read(n.b, next.b);
-    if (operand_count(n.what) > 2) read(n.a, next.c);
-    const unsigned to = result(v);
-    const std::int32_t table = state_[n.a].slot;
-    if (point_) return out_.vector_of_number(opcodes_.broadcast(), to, Place::item(pool, table, index.in[0]));
-    registers_.pin(to);
-    out_.items(to, to_work_in(), pool, table, index.in);
-  }
-  std::array<Index, 3> of_point_{{{{Gpr::rax}}, {{Gpr::r10}}, {{Gpr::r11}}}};
-  std::array<Index, 2> of_batch_{
-      {{{Gpr::r10, Gpr::r11, Gpr::rbx, Gpr::rbp}}, {{Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15}}}};
-  const std::span<Index> indices_ = point_ ? std::span<Index>(of_point_) : of_batch_;
-  std::size_t next_index_ = 0;
-  /// Whether of these some are used that a function has to give back as they were.
-  const bool saves_registers_ =
-      !point_ && f64_ && !target_.permutes_16 &&
-      (!graph_.tables().empty() ||
-       std::ranges::any_of(graph_.subroutines(), [](const Graph& body) { return !body.tables().empty(); }));
   const std::vector<Subroutine>& subroutines_;
-
-  void lookup(Value v) {
-    const Node& n = nodes_[v];
-    const Uses next = uses();
-    if (point_) return items(v);
-    if (n.immediate == 1) {  // vpermps
-      const unsigned index = get(n.b);
-      const Place table = source(n.a, next.a);
-      read(n.b, next.b);
-      read(n.a, next.a);
-      out_.vector(opcodes_[n.what], result(v), index, table);
-      return;
-    }
-    if (in_register(n.b)) registers_.pin(static_cast<unsigned>(state_[n.b].reg));
-    const unsigned first = get(n.a);
-    const Place second = source(n.c, next.c);
-    const unsigned to = taken_over(v, n.b, next.b);  // vpermi2pd: the index gives way to the result
-    out_.vector(opcodes_[n.what], to, first, second);
-    read(n.a, next.a);
-    read(n.c, next.c);
-  }
 };
 
 }  // namespace
@@ -421,14 +394,15 @@ Assembly assemble(const Graph& graph) {
   Encoder out(graph.shape(), graph.real_bytes());
   out.reserve(most_bytes_of_node * graph.nodes().size() + 2 * Encoder::most_bytes);
   std::vector<Subroutine> subroutines;
-  Assembler main(graph, out, subroutines);
+  const bool loops = !graph.loops().empty();
+  Assembler main(graph, out, subroutines, loops);
   std::vector<std::uint8_t> pool = main.numbers();
   std::int32_t slots = 0;
   const bool jumps = !graph.subroutines().empty();
   if (jumps) out.raw({0xe9, 0, 0, 0, 0});  // jmp, past the subroutines
   const std::size_t first = out.size();
   for (const Graph& body : graph.subroutines()) {
-    Assembler assembler(body, out, subroutines);
+    Assembler assembler(body, out, subroutines, loops);
     subroutines.push_back(assembler.subroutine(pool.size()));
     pool.insert(pool.end(), assembler.numbers().begin(), assembler.numbers().end());
     slots = std::max(slots, assembler.slots());  // they don't call each other: all have the same

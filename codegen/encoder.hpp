@@ -134,6 +134,16 @@ class Encoder {
     operand(end_, 1, from, 0);
   }
 
+  /// mov rax, from memory.
+  void load_pointer(Place from) {
+    raw({from.indexed() && static_cast<unsigned>(from.index) >= 8 ? 0x4au : 0x48u, 0x8b});
+    operand(end_, 0, from, 0);
+  }
+  /// Of a general register from r8 on: to zero; to add a number to; to compare with one.
+  void clear(Gpr r) { raw({0x4d, 0x31, 0xc0 | low_bits(r) << 3 | low_bits(r)}); }
+  void add(Gpr r, std::int32_t x) { with_number(0, r, x); }
+  void compare(Gpr r, std::int32_t x) { with_number(7, r, x); }
+
   /// to = the lowest number of a vector of integers, mod 16.
   void index_mod_16(Gpr to, unsigned vector_number) {
     const unsigned reg = static_cast<unsigned>(to);
@@ -168,6 +178,11 @@ class Encoder {
   void store_mask(unsigned mask, Gpr base, std::int32_t offset) { move_mask(0x91, mask, base, offset); }
 
  private:
+  static unsigned low_bits(Gpr r) { return static_cast<unsigned>(r) & 7; }
+  void with_number(unsigned operation, Gpr r, std::int32_t x) {
+    raw({0x49, 0x81, 0xc0 | operation << 3 | low_bits(r)});
+    dword(x);
+  }
   /// Of the lower half of a vector of 256 bits.
   void two_indices(const Gpr* to, unsigned vector_number) {
     const int whole = std::exchange(length_, 0);

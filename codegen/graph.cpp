@@ -13,11 +13,21 @@ constexpr std::uint8_t count_of(Do what) {
     case Do::constant:
     case Do::uniform:
     case Do::table:
+    case Do::streamed:
     case Do::input:
     case Do::call:
-    case Do::take: return 0;
+    case Do::loop_begin:
+    case Do::loop_end:
+    case Do::loop_again:
+    case Do::take:
+    case Do::carried_out: return 0;
     case Do::output:
     case Do::give:
+    case Do::to_stream:
+    case Do::carry:
+    case Do::hold:
+    case Do::copy:
+    case Do::carried:
     case Do::sqrt:
     case Do::round:
     case Do::exponent:
@@ -97,15 +107,24 @@ IntComparison opposite(IntComparison how) {
 
 inline Value Graph::number_of(Do what, unsigned immediate, Value a, Value b, Value c) {
   const std::uint64_t key = hash(what, immediate, a, b, c);
-  const std::size_t at = key & (recent_size - 1);
   const auto tag = static_cast<std::uint8_t>(key >> 56);
-  Value& last = recent_[at];
-  if (last != no_value && recent_tags_[at] == tag) {
-    const Node& node = nodes_[last];
-    if (node.what == what && node.immediate == immediate && node.a == a && node.b == b && node.c == c) return last;
+  std::uint16_t& latest = latest_[key % latest_size];
+  const auto age_of_latest = static_cast<std::uint16_t>(recent_count_ - latest);
+  const auto note = [&](Value v) {
+    recent_[recent_count_ % recent_size] = {v, age_of_latest <= recent_size ? age_of_latest : std::uint16_t(0), tag};
+    latest = static_cast<std::uint16_t>(recent_count_++);
+    return v;
+  };
+  const std::uint32_t oldest = is_mask(what) && target().mask_registers ? recent_masks : recent_size;
+  for (std::uint32_t age = age_of_latest, back = age; back != 0 && age <= oldest; age += back) {
+    const Recent& recent = recent_[(recent_count_ - age) % recent_size];
+    back = recent.back;
+    if (recent.tag != tag) continue;
+    const Node& node = nodes_[recent.value];
+    if (node.what != what || node.immediate != immediate || node.a != a || node.b != b || node.c != c) continue;
+    return age > recent_size / 2 ? note(recent.value) : recent.value;
   }
-  recent_tags_[at] = tag;
-  return last = add({what, static_cast<std::uint8_t>(immediate), a, b, c});
+  return note(add({what, static_cast<std::uint8_t>(immediate), a, b, c}));
 }
 
 Value Graph::number_at_hand(const Node& node) {

@@ -27,8 +27,10 @@ enum class Do : std::uint8_t {
   constant,  ///< bits in a (low) and b (high), in all lanes
   uniform,   ///< number a of a batch, in all lanes
   table,     ///< vector `immediate` of table a
-  input,     ///< pointer b, vector c of those that a round of the code computes; of a point number b of table c
-  output,    ///< of a, to pointer b, vector c; of a point as number b of table c
+  streamed,  ///< vector a of what loops stream to memory
+  input,  ///< pointer b, vector c of those that a round of the code computes (a: not the first to be read there); of a point
+          ///< number b of table c
+  output,  ///< of a, to pointer b, vector c; of a point as number b of table c
   // Numbers.
   add,
   sub,
@@ -75,7 +77,18 @@ enum class Do : std::uint8_t {
   // Subroutines. What they are given and what they give back is in registers 0, 1, ..., of the second vector from 8 on.
   give,  ///< a, into register `immediate`
   call,  ///< subroutine a, of all vectors at once
-  take,  ///< what is in register `immediate` after a call or when a subroutine begins
+  // Loops (loops.hpp), in this order where each of them begins and ends. In between, numbers of uniforms, inputs, outputs and
+  // streams are those of the first iteration; `immediate` tells by which of the loop's steps they go on (from 1; 0: by none).
+  carried,      ///< a in the first iteration; before loop_begin
+  loop_begin,   ///< loop a
+  to_stream,    ///< of a, as vector b of the streams
+  loop_end,     ///< what follows, up to loop_again, is what the next iteration needs
+  carry,        ///< a, as what b has in the next iteration
+  hold,         ///< a, which is the same in all iterations
+  loop_again,   ///< loop a
+  take,         ///< what is in register `immediate` after a call or when a subroutine begins
+  copy,         ///< a, once for all iterations; before loop_begin
+  carried_out,  ///< what `carried` value b would be in an iteration after the last; after loop_again
 };
 inline constexpr unsigned registers_of_a_vector = 8;  ///< to give to a subroutine or to take from it
 
@@ -102,15 +115,40 @@ struct Node {
   Value a, b, c;
 };
 
-inline constexpr std::size_t operations = static_cast<std::size_t>(Do::take) + 1;
+constexpr Value operand(const Node& node, int k) { return k == 0 ? node.a : k == 1 ? node.b : node.c; }
+
+/// Nodes that are done again and again.
+struct Loop {
+  std::uint32_t iterations;
+  std::vector<std::int32_t>
+      steps;  ///< by which numbers grow from iteration to iteration: in bytes of an address. From 1 on
+  static constexpr std::size_t most_steps = 4;
+};
+
+inline constexpr std::size_t operations = static_cast<std::size_t>(Do::carried_out) + 1;
 extern const std::array<std::uint8_t, operations> operand_counts;
 /// How many of a, b, c are values.
 inline int operand_count(Do what) { return operand_counts[static_cast<std::size_t>(what)]; }
 constexpr bool is_mask(Do what) { return what >= Do::compare && what <= Do::mask_not; }
 /// Whether it is in memory before the code runs.
 constexpr bool at_hand(Do what) { return what <= Do::input; }
+/// Whether it is as soon done again as its result would come from memory.
+constexpr bool is_cheap(Do what) {
+  switch (what) {
+    case Do::add:
+    case Do::sub:
+    case Do::mul:
+    case Do::max:
+    case Do::min:
+    case Do::fma:
+    case Do::bit_and:
+    case Do::bit_or:
+    case Do::bit_xor: return true;
+    default: return false;
+  }
+}
 /// Whether it is done for its effect.
-constexpr bool has_effect(Do what) { return what == Do::output || (what >= Do::require && what != Do::take); }
+constexpr bool has_effect(Do what) { return what == Do::output || (what >= Do::require && what < Do::take); }
 
 /// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, or by the zero rule
 /// (kernels/chain.hpp) at every product.
@@ -126,8 +164,8 @@ class Graph {
         chain_(chain),
         most_(no_more ? std::max<std::size_t>(expected, 1) : no_value),
         at_hand_(256, no_value),
-        recent_(recent_size, no_value),
-        recent_tags_(recent_size, 0) {
+        latest_(latest_size, 0),
+        recent_(recent_size) {
     nodes_.reserve(no_more ? expected : expected / 16 * 9);
   }
 
@@ -174,8 +212,9 @@ class Graph {
   /// A graph for a subroutine, which is empty, and its number. It computes as many vectors.
   Graph new_subroutine() const { return Graph(shape_, real_bytes_, chain_); }
   std::uint32_t add_subroutine(Graph body) {
-    for (std::vector<Value>* table : {&body.at_hand_, &body.recent_}) *table = {};  // it grows no more
-    body.recent_tags_ = {};
+    body.at_hand_ = {};  // it grows no more
+    body.latest_ = {};
+    body.recent_ = {};
     subroutines_.push_back(std::move(body));
     return static_cast<std::uint32_t>(subroutines_.size() - 1);
   }
@@ -189,6 +228,15 @@ class Graph {
   /// Adds all that was added since the last call once more, for a second vector: its inputs and outputs, and what comes of
   /// these. Values of its own go by no name: `input` and the operations give the first vector's. Nothing if there is one vector.
   void repeat_for_second_vector();
+
+  const std::vector<Loop>& loops() const { return loops_; }
+  /// Vectors that loops stream to memory.
+  std::uint32_t streams() const { return streams_; }
+  void set_loops(LargeVector<Node> nodes, std::vector<Loop> loops, std::uint32_t streams) {
+    nodes_ = std::move(nodes);
+    loops_ = std::move(loops);
+    streams_ = streams;
+  }
 
   /// Other nodes in the place of these, if they aren't too many. The graph grows no more.
   void replace(LargeVector<Node> nodes) {
@@ -230,13 +278,24 @@ class Graph {
   Value repeated_ = 0;         // nodes that have one
   std::vector<const void*> tables_;
   std::vector<Graph> subroutines_;
+  std::vector<Loop> loops_;
+  std::uint32_t streams_ = 0;
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
   std::size_t at_hand_count_ = 0;
-  // What was computed lately, by hash; a newer value takes the place of an older one. It would hardly be worth a register so
-  // long, and this stays in the caches. More of the hash is kept beside it, since its node is in them no longer.
-  static constexpr std::size_t recent_size = 4096;
-  std::vector<Value> recent_;
-  std::vector<std::uint8_t> recent_tags_;
+  // What was computed or asked for lately, by hash: the latest of each, and before each the one before it of the same. Older
+  // values would hardly be worth a register so long, and this stays in the caches. All of these are found, so that what repeats
+  // itself in a program does so here. More of the hash is kept beside them, since their nodes are in the caches no longer.
+  struct Recent {
+    Value value;
+    std::uint16_t back;  // to the one before it; 0: there is none
+    std::uint8_t tag;
+  };
+  static constexpr std::uint32_t recent_size = 2048, latest_size = 4096;
+  static constexpr std::uint32_t recent_masks = 64;  // of which few have registers: as soon computed again as loaded
+  std::vector<std::uint16_t>
+      latest_;  // the lower half of its number. Where that comes up again it leads to others, no farther back
+  std::vector<Recent> recent_;  // by number, in a ring
+  std::uint32_t recent_count_ = recent_size + 1;
 };
 
 }  // namespace wengert::codegen

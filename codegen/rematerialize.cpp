@@ -18,21 +18,6 @@ constexpr std::size_t cache_bytes = 12 << 10;
 /// Shorter vectors are half the way to memory and as much to compute: there it gains nothing.
 constexpr std::size_t vector_bytes = 64;
 
-bool cheap(Do what) {
-  switch (what) {
-    case Do::add:
-    case Do::sub:
-    case Do::mul:
-    case Do::max:
-    case Do::min:
-    case Do::fma:
-    case Do::bit_and:
-    case Do::bit_or:
-    case Do::bit_xor: return true;
-    default: return false;
-  }
-}
-
 /// Copies a graph's nodes, and some more than once. Names in it are those of the nodes that were there before, but for `now_`.
 class Rematerialization {
  public:
@@ -63,10 +48,7 @@ class Rematerialization {
   }
 
  private:
-  Value of(Value v, int k) const {
-    const Node& node = nodes_[v];
-    return k == 0 ? node.a : k == 1 ? node.b : node.c;
-  }
+  Value of(Value v, int k) const { return codegen::operand(nodes_[v], k); }
   bool live(Value v) const { return upcoming_[v] != never || has_effect(nodes_[v].what); }
 
   /// Finds each value's first use, and tells each(v, k, next use after this one) for operand k of node v.
@@ -87,7 +69,7 @@ class Rematerialization {
     std::fill(more.begin(), more.end(), 0);
     find_uses([&](Value v, int k, std::uint32_t next) {
       const Value x = of(v, k);
-      if (next == never || next - v <= far || !cheap(nodes_[x].what)) return;
+      if (next == never || next - v <= far || !is_cheap(nodes_[x].what)) return;
       if (!at_hand(nodes_[nodes_[x].a].what) && !at_hand(nodes_[nodes_[x].b].what)) return;
       ++more[v];
       --more[next];
@@ -112,7 +94,7 @@ class Rematerialization {
   }
   /// Whether it can be had at a node by computing it, taking from the operations that are left.
   bool again(Value x, Value at, int& left) const {
-    if (!cheap(nodes_[x].what) || left == 0) return false;
+    if (!is_cheap(nodes_[x].what) || left == 0) return false;
     int rest = left - 1;
     for (int k = 0; k < operand_count(nodes_[x].what); ++k) {
       const Value y = of(x, k);

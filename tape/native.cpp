@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/delay.hpp"
+#include "codegen/loops.hpp"
 #include "codegen/perf_map.hpp"
 #include "codegen/rematerialize.hpp"
 #include "codegen/schedule.hpp"
@@ -51,7 +52,8 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
                                                         : "an op of the program has no vector form";
     return;
   }
-  codegen::rematerialize(graph);
+  codegen::find_loops(graph);
+  if (graph.loops().empty()) codegen::rematerialize(graph);
   if (!codegen::delay(graph)) codegen::schedule(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   // A few stay in registers from one read to the next.

@@ -204,6 +204,7 @@ class Lines {
            prefix + "vmovu" + (f64_ ? "pd " : "ps ") + vector(reg) + ", " + text(from));
     line([&](Encoder& e) { e.prefetch(Place::at(Gpr::rax, offset)); },
          "prefetcht0 " + std::to_string(offset) + "(%rax)");
+    if (!shape_.point) print_loops(line, reg, offset);
     if (!shape_.point && !evex() && f64_) print_lookups(line, reg, offset);
     if (!shape_.point) return;
     // Code for one sample has these too.
@@ -218,6 +219,26 @@ class Lines {
     line([&](Encoder& e) { e.index_mod_16(indices[k], reg); }, std::string(f64_ ? "vmovq " : "vmovd ") + vector(reg) +
                                                                    ", " + (f64_ ? index : halves[k]) + "; and $15, " +
                                                                    halves[k]);
+  }
+
+  /// Steps from iteration to iteration.
+  template <class Line>
+  void print_loops(const Line& line, unsigned reg, std::int32_t offset) const {
+    for (const Gpr step : {Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15}) {
+      const std::string by = name(step), number = "$" + std::to_string(offset + 100'000) + ", " + by;
+      line([&](Encoder& e) { e.clear(step); }, "xor " + by + ", " + by);
+      line([&](Encoder& e) { e.add(step, offset + 100'000); }, "add " + number);
+      line([&](Encoder& e) { e.compare(step, offset + 100'000); }, "cmp " + number);
+      Place there = Place::at(Gpr::rdi, offset);
+      line([&](Encoder& e) { e.load_pointer(there); }, "mov " + std::to_string(offset) + "(%rdi), %rax");
+      there.index = step;
+      line([&](Encoder& e) { e.load_pointer(there); },
+           "mov " + std::to_string(offset) + "(%rdi, " + by + ", " + std::to_string(real_bytes_) + "), %rax");
+      there.base = Gpr::rdx;
+      line([&](Encoder& e) { e.vector(opcodes_.load(), reg, 0, there); },
+           (evex() ? "{evex} " : "") + std::string("vmovu") + (f64_ ? "pd " : "ps ") + std::to_string(offset) +
+               "(%rdx, " + by + ", " + std::to_string(real_bytes_) + "), " + vector(reg));
+    }
   }
 
   template <class Line>

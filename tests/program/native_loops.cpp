@@ -1,0 +1,169 @@
+// Programs that repeat themselves: machine code of their loops gives the bits of the interpreter.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/loops.hpp"
+#include "tape/native_lower.hpp"
+#include "tests/program/native_blocks.hpp"
+#include "tests/program/random_steps.hpp"
+#include "tests/soak.hpp"
+#include "wengert/var.hpp"
+
+namespace wengert::test {
+namespace {
+
+template <class Real>
+std::vector<codegen::Loop> loops_of(const Program<Real>& program, const codegen::Target& target,
+                                    std::uint32_t vectors) {
+  codegen::Graph graph = plan::lower_to_graph(program.data(), {.shape = {&target, false, vectors}});
+  codegen::find_loops(graph);
+  return graph.loops();
+}
+
+/// All that a replay gives.
+template <class Real>
+std::vector<Real> evaluate(const Program<Real>& program, const std::vector<Real>& x, const std::vector<Real>& weights,
+                           std::size_t samples, Replay<Real>& replay) {
+  std::vector<Real> y(samples * program.outputs()), g(samples * program.differentiated());
+  replay.vjp(samples, columns(x.data(), samples), columns(weights.data(), samples), columns(y.data(), samples),
+             columns(g.data(), samples));
+  y.insert(y.end(), g.begin(), g.end());
+  const auto append = [&](const auto& numbers) { y.insert(y.end(), numbers.begin(), numbers.end()); };
+  append(replay.parameter_gradients());
+  append(replay.uniform_outputs());
+  return y;
+}
+
+template <class Real>
+void random_steps(std::size_t count) {
+  std::size_t with_loops = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    const Steps<Real> step(random, random.chance(0.4));
+    const Program<Real> program = step.program(random, random.chance(0.2) ? 100 : 12 + random.below(40));
+    const std::size_t samples = 1 + random.below(70);
+    std::vector<Real> x(samples * program.inputs()), weights(samples * program.outputs());
+    for (Real& number : x) number = static_cast<Real>(random.chance(0.001) ? NAN : random.in(-2, 2));
+    for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
+    const std::string what = "steps " + std::to_string(seed);
+    Replay<Real> interpreter(program, {.engine = "interpreter"});
+    const std::vector<Real> wanted = evaluate(program, x, weights, samples, interpreter);
+    for (const Isa isa : native_isas()) {
+      const std::string set(name(isa));
+      Replay<Real> native(program, {.isa = set, .engine = "native"});
+      const std::vector<Real> found = evaluate(program, x, weights, samples, native);
+      BOOST_TEST_REQUIRE(native.engine() != "interpreter", what);
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        BOOST_TEST_REQUIRE(same_bits(found[k], wanted[k]), what << ", " << set << ", number " << k << " of "
+                                                                << wanted.size() << ": " << show(found[k])
+                                                                << ", interpreter " << show(wanted[k]));
+    }
+    with_loops += !loops_of(program, codegen::avx2, 2).empty();
+  }
+  BOOST_TEST(with_loops > count / 3, "only " << with_loops << " programs had loops");
+}
+
+/// A path, the squares of what it passes, and what it passed a step before.
+template <class Real>
+Program<Real> path(std::size_t steps) {
+  NaiveTape<Real> tape;
+  const Var<Real> speed = input(tape, Real(0.4)), level = input(tape, Real(0.3));
+  Var<Real> x = input(tape, Real(0.2)), before = x, squares = Real(0);
+  for (std::size_t k = 0; k < steps; ++k) {
+    const Var<Real> noise = input(tape, Real(0.1)), old = x;
+    const Var<Real> above = max(x, Real(0));
+    x = fma(speed, level - above, fma(sqrt(above), noise * Real(0.25), x)) * Real(0.9) + before * Real(0.1);
+    squares += square(x);
+    before = old;
+  }
+  return compile(tape, (x + squares).id());
+}
+template <class Real>
+void path_of_many_steps() {
+  constexpr std::size_t samples = 37;
+  for (const Isa isa : native_isas()) {
+    std::vector<std::size_t> bytes;
+    for (const std::size_t steps : {300, 600}) {
+      const Program<Real> program = path<Real>(steps);
+      Random random(steps);
+      std::vector<Real> x(samples * program.inputs()), weights(samples, Real(1));
+      for (Real& number : x) number = static_cast<Real>(random.in(0.01, 0.9));
+      BOOST_TEST(run_blocks(program, isa, false, samples, x, weights, std::to_string(steps) + " steps") > 0u);
+      bytes.push_back(NativeCode<Real>(program.data(), isa, true, false, codegen::Chain::plain, SIZE_MAX).code_bytes());
+    }
+    BOOST_TEST(bytes[1] <= bytes[0] + 4096);
+  }
+}
+
+/// Whether code gives the bits of the interpreter, and has loops, of at most as many steps as there are registers for.
+template <class Real>
+void check_loops(const NaiveTape<Real>& tape, Id output) {
+  constexpr std::size_t samples = 37;
+  const Program<Real> program = compile(tape, output);
+  Random random(1);
+  std::vector<Real> x(samples * program.inputs()), weights(samples, Real(1));
+  for (Real& number : x) number = static_cast<Real>(random.in(0.1, 0.9));
+  const std::vector<codegen::Loop> loops = loops_of(program, codegen::avx2, 2);
+  BOOST_TEST(!loops.empty());
+  for (const codegen::Loop& loop : loops) BOOST_TEST(loop.steps.size() <= codegen::Loop::most_steps);
+  for (const Isa isa : native_isas()) BOOST_TEST(run_blocks(program, isa, false, samples, x, weights, "loops") > 0u);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(native_loops, *needs(Isa::avx2))
+
+BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(150)); }
+BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(150)); }
+BOOST_AUTO_TEST_CASE(paths_code_does_not_grow) {
+  path_of_many_steps<double>();
+  path_of_many_steps<float>();
+}
+
+/// What is computed again elsewhere alone, from what was there an iteration before.
+BOOST_AUTO_TEST_CASE(needed_later_alone) {
+  constexpr std::size_t steps = 400;
+  NaiveTape<double> tape;
+  std::vector<Id> x, s, w, z;
+  for (std::size_t k = 0; k < steps; ++k) x.push_back(tape.input(0.5));
+  const Id half = tape.constant(0.5);
+  Id sum = x[0], root = x[1], u = x[2];
+  for (std::size_t k = 0; k < steps; ++k) {
+    sum = tape.fma(sum, half, x[k]);
+    const Id before = root;
+    root = tape.sqrt(sum);
+    s.push_back(sum);
+    w.push_back(root);
+    z.push_back(tape.mul(before, sum));
+  }
+  for (std::size_t k = steps; k-- > 0;) u = tape.fma(u, half, tape.sqrt(tape.fma(s[k], w[k], z[k])));
+  check_loops(tape, tape.add(u, root));
+}
+
+/// What is computed again would take more registers for steps than there are.
+BOOST_AUTO_TEST_CASE(many_steps) {
+  constexpr std::size_t steps = 400;
+  NaiveTape<double> tape;
+  std::vector<Id> x, s, y, roots;
+  for (std::size_t k = 0; k < 8 * steps + 8; ++k) x.push_back(tape.input(0.5));
+  const Id half = tape.constant(0.5), all = tape.record(Op::sum, x);
+  Id a = x[0], u = x[1], w = x[2];
+  for (std::size_t k = 0; k < steps; ++k) {
+    a = tape.fma(a, half, x[k]);
+    y.push_back(tape.fma(a, x[3 * k], x[5 * k]));
+    u = tape.sqrt(tape.fma(u, half, y.back()));
+    s.push_back(a);
+    roots.push_back(u);
+  }
+  for (std::size_t k = 0; k < steps; ++k) {
+    w = tape.fma(w, half, tape.mul(s[k], y[k]));
+    w = tape.fma(w, x[2 * k], x[7 * k]);
+    w = tape.sqrt(tape.mul(tape.fma(w, half, roots[k]), half));
+  }
+  check_loops(tape, tape.add(w, all));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace wengert::test

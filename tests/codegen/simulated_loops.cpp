@@ -16,8 +16,7 @@ void random_steps(std::size_t count) {
   std::size_t with_loops = 0;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 2 + sizeof(Real));
-    const Steps<Real> step(random, false);
-    const Program<Real> program = step.program(random, random.chance(0.2) ? 100 : 12 + random.below(40));
+    const Program<Real> program = RandomSteps<Real>(random, false).program();
     codegen::Graph graph = plan::lower_to_graph(program.data(), {.shape = {&codegen::avx512, false, 2}});
     codegen::find_loops(graph);
     with_loops += !graph.loops().empty();
@@ -27,15 +26,15 @@ void random_steps(std::size_t count) {
     for (const Isa isa : {Isa::avx512, Isa::avx2})
       simulate(program, isa, false, numbers, "steps " + std::to_string(seed));
   }
-  BOOST_TEST(with_loops > count / 3, "only " << with_loops << " programs had loops");
+  BOOST_TEST(with_loops >= count / 10, "only " << with_loops << " programs had loops");
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(simulated_loops)
 
-BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(25)); }
-BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(25)); }
+BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(100)); }
+BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(100)); }
 
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace wengert::test

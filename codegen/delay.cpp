@@ -42,11 +42,6 @@ class Delay {
   }
 
  private:
-  template <class Use>
-  static void each_operand(Node& node, const Use& use) {
-    Value* const operands[] = {&node.a, &node.b, &node.c};
-    for (int k = 0; k < operand_count(node.what); ++k) use(*operands[k]);
-  }
   bool is_value_output(const Node& node) const {
     return node.what == Do::output && node.c == static_cast<std::uint32_t>(Table::values);
   }
@@ -59,7 +54,7 @@ class Delay {
       is_late_[v] = !at_hand(nodes_[v].what) && (!has_effect(nodes_[v].what) || is_value_output(nodes_[v]));
     for (Value v = static_cast<Value>(n); v-- > 0;) {
       Node node = nodes_[v];
-      if (!is_late_[v]) each_operand(node, [&](Value x) { is_late_[x] = false; });
+      if (!is_late_[v]) each_operand(node, [&](int, Value x) { is_late_[x] = false; });
     }
     late_ = static_cast<std::size_t>(std::count(is_late_.begin(), is_late_.end(), 1));
   }
@@ -70,7 +65,7 @@ class Delay {
     for (Value v = 0; v < nodes_.size(); ++v) {
       Node node = nodes_[v];
       std::uint32_t most = 0;
-      each_operand(node, [&](Value x) {
+      each_operand(node, [&](int, Value x) {
         if (is_late_[x] == is_late_[v]) most = std::max(most, length[x]);
       });
       length[v] = most + !at_hand(node.what);
@@ -85,12 +80,12 @@ class Delay {
   bool ready(Value v) const {
     Node node = nodes_[v];
     bool all = true;
-    each_operand(node, [&](Value x) { all = all && now_[x] != no_value; });
+    each_operand(node, [&](int, Value x) { all = all && now_[x] != no_value; });
     return all;
   }
   void add(Value v) {
     Node node = nodes_[v];
-    each_operand(node, [&](Value& x) { x = now_[x]; });
+    each_operand(node, [&](int, Value& x) { x = now_[x]; });
     now_[v] = static_cast<Value>(ordered_.size());
     ordered_.push_back(node);
   }

@@ -1,4 +1,4 @@
-// A straight line of vector operations: what machine code is made of. Values are in static single assignment form and
+// A straight line of vector operations, of which stretches may be loops: what machine code is made of. Values are in static single assignment form and
 // numbered: what was computed once, from whatever op it came, isn't computed again.
 //
 // Every operation here is one rounding or none, and means what the function of that name in kernels/native.hpp means.
@@ -129,6 +129,12 @@ inline constexpr std::size_t operations = static_cast<std::size_t>(Do::carried_o
 extern const std::array<std::uint8_t, operations> operand_counts;
 /// How many of a, b, c are values.
 inline int operand_count(Do what) { return operand_counts[static_cast<std::size_t>(what)]; }
+/// Calls use(k, operand k) for each, which it may change.
+template <class Use>
+void each_operand(Node& node, const Use& use) {
+  Value* const operands[] = {&node.a, &node.b, &node.c};
+  for (int k = 0; k < operand_count(node.what); ++k) use(k, *operands[k]);
+}
 constexpr bool is_mask(Do what) { return what >= Do::compare && what <= Do::mask_not; }
 /// Whether it is in memory before the code runs.
 constexpr bool at_hand(Do what) { return what <= Do::input; }

@@ -33,11 +33,6 @@ class Rewriting : Stretches {
     written_.push_back(node);
     return static_cast<Value>(written_.size() - 1);
   }
-  template <class Name>
-  static void each_operand(Node& node, const Name& name) {
-    Value* const operands[] = {&node.a, &node.b, &node.c};
-    for (int k = 0; k < operand_count(node.what); ++k) *operands[k] = name(k, *operands[k]);
-  }
   /// What a node outside a loop, or the same for all its iterations, is now.
   Value named(Value x) {
     if (now_[x] != no_value) return now_[x];
@@ -45,7 +40,7 @@ class Rewriting : Stretches {
     if (stretch.needs[stretch.node(x)].how == Need::streamed)
       return now_[x] = add({Do::streamed, 0, stretch.streamed(x), 0, 0});
     Node node = nodes_[x];
-    each_operand(node, [&](int, Value y) { return named(y); });
+    each_operand(node, [&](int, Value& y) { y = named(y); });
     return now_[x] = add(node);
   }
   /// The same in a loop, where it changes with each iteration by `by` of those of its own.
@@ -56,13 +51,13 @@ class Rewriting : Stretches {
                       by * static_cast<std::int32_t>(stretch.streams * vector_bytes_), x);
     if (const auto there = in_loop_.find({x, by}); there != in_loop_.end()) return there->second;
     Node node = nodes_[x];
-    each_operand(node, [&](int k, Value y) {
+    each_operand(node, [&](int k, Value& y) {
       const Change& change = stretch.change(x, k);
       switch (change.relation) {
-        case Relation::previous: return named_in_loop(y, by);
-        case Relation::streamed: return named_in_loop(y, by * change.by);
-        case Relation::number: return number_in_loop(y, by * change.by);
-        default: return held(y);
+        case Relation::previous: y = named_in_loop(y, by); break;
+        case Relation::streamed: y = named_in_loop(y, by * change.by); break;
+        case Relation::number: y = number_in_loop(y, by * change.by); break;
+        default: y = held(y);
       }
     });
     return in_loop_[{x, by}] = add(node);
@@ -125,7 +120,10 @@ class Rewriting : Stretches {
         v = next++->end() - 1;
       } else if (live(v)) {
         Node node = nodes_[v];
-        each_operand(node, [&](int, Value x) { return read_[x] = 1, named(x); });
+        each_operand(node, [&](int, Value& x) {
+          read_[x] = 1;
+          x = named(x);
+        });
         now_[v] = add(node);
       }
     }
@@ -142,18 +140,18 @@ class Rewriting : Stretches {
     for (Value v = stretch.first; v < stretch.first + stretch.period; ++v) {
       if (!live(v)) continue;
       Node node = nodes_[v];
-      each_operand(node, [&](int k, Value x) {
+      each_operand(node, [&](int k, Value& x) {
         const Change& change = stretch.change(v, k);
         switch (change.relation) {
           case Relation::previous:
-            return x >= stretch.first ? now_[x] : carried[stretch.node_before(x)][stretch.back(x) - 1];
-          case Relation::streamed: return named_in_loop(x, change.by);
-          case Relation::number: {
-            const Value value = number_in_loop(x, change.by);
+            x = x >= stretch.first ? now_[x] : carried[stretch.node_before(x)][stretch.back(x) - 1];
+            break;
+          case Relation::streamed: x = named_in_loop(x, change.by); break;
+          case Relation::number:
+            x = number_in_loop(x, change.by);
             for (Value at = v; at < stretch.end(); at += stretch.period) read_[operand(at, k)] = 1;
-            return value;
-          }
-          default: return held(x);
+            break;
+          default: x = held(x);
         }
       });
       if (node.what == Do::output) node.immediate = step(8 * stretch.change(v, 1).by);

@@ -72,7 +72,7 @@ Distances distances_of(const LargeVector<Sign>& signs) {
   return distances;
 }
 
-/// Where, from v on, the first is that doesn't do what the one `distance` later does. `end`: where there is none.
+/// Where, from v on, the first is that doesn't do what the one `distance` later does, or that has none so much later.
 Value first_other(const LargeVector<Sign>& signs, Value v, Value distance) {
   const auto end = static_cast<Value>(signs.size()) - distance;
   const Sign* const sign = signs.data();

@@ -8,8 +8,8 @@
 
 namespace wengert::codegen {
 
-/// Nodes from `first` to `end`, each of which does what the one `period` later does, as far as its operation and the kinds of its
-/// operands tell.
+/// Nodes from `first` to `end`, each of which does what the one `period` later does, as far as its operation tells; and in its middle
+/// operands go on by the same number of nodes.
 struct Repeat {
   Value first, end, period;
 };

@@ -1,6 +1,7 @@
 #include "tape/native_point.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace wengert {
@@ -16,6 +17,9 @@ NativePoint<Real>::NativePoint(const plan::ProgramData<Real>& data, Isa isa, boo
       inputs_(table((gradient ? data.gradient : data.values).inputs.size(), like.inputs.data, like.inputs.item)),
       values_(table((gradient ? data.gradient : data.values).outputs.size(), like.values.data, like.values.item)),
       gradients_(table(gradient ? data.gradients.size() : 0, like.gradients.data, like.gradients.item)),
+      inputs_to_values_(inputs_, values_),
+      inputs_to_gradients_(inputs_, gradients_),
+      values_to_gradients_(values_, gradients_),
       code_(make(most_bytes)) {
   lay_out();
 }
@@ -69,12 +73,13 @@ bool NativePoint<Real>::run_by_copies(const Samples<const Real>& inputs, const S
                                       const Samples<Real>& values, const Samples<Real>& gradients) {
   own_places<Real>(1, {{"values", values_.items, values}, {"gradients", gradients_.items, gradients}},
                    {{"inputs", inputs_.items, inputs}, {"weights", values_.items, weights}});
-  for (std::size_t k = 0; k < uniforms_.sums - uniforms_.weights; ++k)
-    numbers_.data()[uniforms_.weights + k] = weights.data ? *place(weights, 0, k) : Real(1);
-  weights_are_one_ = !weights.data;
+  const std::span<Real> weights_of_code(numbers_.data() + uniforms_.weights, uniforms_.sums - uniforms_.weights);
+  for (std::size_t k = 0; k < weights_of_code.size() && weights.data; ++k) weights_of_code[k] = *place(weights, 0, k);
   for (std::size_t k = 0; k < inputs_.items; ++k)
     inputs_.copy[static_cast<std::ptrdiff_t>(k) * inputs_.stride] = *place(inputs, 0, k);
-  if (!ran(call(inputs_.copy, values_.copy, gradients_.copy))) return false;
+  const bool well = ran(call(inputs_.copy, values_.copy, gradients_.copy));
+  if (weights.data) std::fill(weights_of_code.begin(), weights_of_code.end(), Real(1));
+  if (!well) return false;
   const auto give = [](const Table& from, const Samples<Real>& to) {
     for (std::size_t k = 0; k < from.items && to.data; ++k)
       *place(to, 0, k) = from.copy[static_cast<std::ptrdiff_t>(k) * from.stride];

@@ -25,17 +25,24 @@ class NativePoint {
 
   /// Where the program has a uniform side: before each run.
   void take_uniforms_of(const Workspace<Real>& uniform) { take_uniforms(data_, gradient_, uniform, numbers_.data()); }
-  /// Of one sample. False: results are of no use, use the interpreter. (By references: a table that was just written into memory
-  /// number by number is slow to be copied as a whole.)
+  /// Of one sample, with weights 1. False: results are of no use, use the interpreter. (By references: a table that was just written
+  /// into memory number by number is slow to be copied as a whole.)
+  bool run(const Samples<const Real>& inputs, const Samples<Real>& values, const Samples<Real>& gradients) {
+    if (misses_.skips()) return false;
+    Real* const to_values = values.data ? values.data : values_.copy;
+    Real* const to_gradients = gradients.data ? gradients.data : gradients_.copy;
+    // One branch for all that hardly ever is otherwise.
+    const std::ptrdiff_t strides = inputs_.misfit(inputs) | values_.misfit(values) | gradients_.misfit(gradients);
+    const int near = inputs_to_values_.near(inputs.data, to_values) |
+                     inputs_to_gradients_.near(inputs.data, to_gradients) |
+                     values_to_gradients_.near(to_values, to_gradients);
+    if ((strides | near) != 0) return run_by_copies(inputs, {}, values, gradients);
+    return ran(call(inputs.data, to_values, to_gradients));
+  }
   bool run(const Samples<const Real>& inputs, const Samples<const Real>& weights, const Samples<Real>& values,
            const Samples<Real>& gradients) {
-    if (misses_.skips()) return false;
-    if (!inputs_.fits(inputs) || weights.data || !weights_are_one_ || !takes(values_, values, inputs.data) ||
-        !takes(gradients_, gradients, inputs.data) ||
-        (values.data && gradients.data && !apart(values.data, values_.reach, gradients.data, gradients_.reach)))
-      return run_by_copies(inputs, weights, values, gradients);
-    return ran(
-        call(inputs.data, values.data ? values.data : values_.copy, gradients.data ? gradients.data : gradients_.copy));
+    if (!weights.data) return run(inputs, values, gradients);
+    return !misses_.skips() && run_by_copies(inputs, weights, values, gradients);
   }
   /// Of the last run: quantity q of the sums over the samples (terms, then adjoints of uniform variables).
   const Real* share_of(std::size_t q) const { return numbers_.data() + uniforms_.sums + q; }
@@ -48,20 +55,24 @@ class NativePoint {
     std::size_t reach;  // from the first number to past the last
     Real* copy;
 
+    /// 0: what the caller has is as the code takes it to be.
     template <class T>
-    bool fits(const Samples<T>& table) const {
-      return table.item == stride || items <= 1;
+    std::ptrdiff_t misfit(const Samples<T>& table) const {
+      return table.data && items > 1 ? table.item ^ stride : 0;
     }
   };
-  /// Whether two stretches of numbers have none in common. One comparison tells whether either begins within the other.
-  static bool apart(const Real* a, std::size_t reach_a, const Real* b, std::size_t reach_b) {
-    return reinterpret_cast<std::uintptr_t>(a) + reach_a * sizeof(Real) - reinterpret_cast<std::uintptr_t>(b) - 1 >=
-           (reach_a + reach_b) * sizeof(Real) - 1;
-  }
-  /// Whether the code can write to a table of the caller's: not where it goes on to read.
-  bool takes(const Table& table, const Samples<Real>& to, const Real* inputs) const {
-    return !to.data || (table.fits(to) && apart(to.data, table.reach, inputs, inputs_.reach));
-  }
+  /// Of two tables whether they have numbers in common, by their first ones. One comparison tells whether either begins within the other.
+  class Between {
+   public:
+    Between(const Table& a, const Table& b)
+        : reach_(a.reach * sizeof(Real) - 1), reach_of_both_((a.reach + b.reach) * sizeof(Real) - 1) {}
+    int near(const Real* a, const Real* b) const {
+      return reinterpret_cast<std::uintptr_t>(a) + reach_ - reinterpret_cast<std::uintptr_t>(b) < reach_of_both_;
+    }
+
+   private:
+    std::uintptr_t reach_, reach_of_both_;
+  };
   bool call(const Real* inputs, Real* values, Real* gradients) const {
     return code_.run_point(inputs, numbers_.data(), reinterpret_cast<std::byte*>(spills_.data()), values, gradients);
   }
@@ -84,7 +95,7 @@ class NativePoint {
   const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;
   Table inputs_, values_, gradients_;
-  bool weights_are_one_ = true;
+  const Between inputs_to_values_, inputs_to_gradients_, values_to_gradients_;
   NativeCode<Real> code_;
   AlignedArray<Real> numbers_;  // NativeUniforms, then the copies
   AlignedArray<std::uint8_t> spills_;

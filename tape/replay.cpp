@@ -27,21 +27,20 @@ Replay<Real>& Replay<Real>::operator=(Replay&&) noexcept = default;
 template <class Real>
 Replay<Real>::~Replay() = default;
 
-/// A sample whose evaluation is a call of machine code and no more. False: nothing is done.
+/// Machine code for a sample, where a call of it is all that its evaluation takes. Or null.
 template <class Real>
-inline bool Replay<Real>::whole_point(bool gradient, std::size_t samples, const Samples<const Real>& inputs,
-                                      const Samples<const Real>& weights, const Samples<Real>& values,
-                                      const Samples<Real>& gradients) {
-  if (samples != 1 || !inputs.data) return false;
-  NativePoint<Real>* const point = machine_->whole_point(gradient);
-  if (!point) return false;
-  machine_->forget_departures();  // what leaves the recorded path isn't done by this
-  return point->run(inputs, weights, values, gradients);
+static inline NativePoint<Real>* whole_point(Machine<Real>& machine, bool gradient, std::size_t samples,
+                                             const Samples<const Real>& inputs) {
+  NativePoint<Real>* const point = machine.whole_point(gradient);
+  if (samples != 1 || !inputs.data || !point) return nullptr;
+  machine.forget_departures();  // what leaves the recorded path isn't done by this
+  return point;
 }
 
 template <class Real>
 void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values) {
-  if (whole_point(false, samples, inputs, {}, values, {})) return;
+  NativePoint<Real>* const point = whole_point(*machine_, false, samples, inputs);
+  if (point && point->run(inputs, values, {})) return;
   need("inputs", samples, program().inputs(), inputs);
   own_places<Real>(samples, {{"values", program().outputs(), values}}, {{"inputs", program().inputs(), inputs}});
   UniformSide<Real>& uniform = machine_->uniform();
@@ -112,9 +111,8 @@ void Replay<Real>::sums_first(std::size_t samples, Samples<const Real> inputs) {
 template <class Real>
 void Replay<Real>::gradient(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values,
                             const Samples<Real>& gradients) {
-  if (const NativePoint<Real>* const point = machine_->whole_point(true);
-      point && point->outputs() == 1 && whole_point(true, samples, inputs, {}, values, gradients))
-    return;
+  NativePoint<Real>* const point = whole_point(*machine_, true, samples, inputs);
+  if (point && point->outputs() == 1 && point->run(inputs, values, gradients)) return;
   const plan::ProgramData<Real>& data = machine_->data();
   if (data.values.outputs.size() + data.uniform.layout.outputs.size() != 1)
     throw Error(ErrorCode::bad_argument, "gradient of a program with " +
@@ -127,7 +125,10 @@ template <class Real>
 void Replay<Real>::vjp(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
                        const Samples<Real>& values, const Samples<Real>& gradients,
                        std::span<const Real> uniform_weights) {
-  if (uniform_weights.empty() && whole_point(true, samples, inputs, weights, values, gradients)) return;
+  if (uniform_weights.empty())
+    if (NativePoint<Real>* const point = whole_point(*machine_, true, samples, inputs);
+        point && point->run(inputs, weights, values, gradients))
+      return;
   reverse(samples, inputs, weights, values, gradients, uniform_weights);
 }
 

@@ -193,8 +193,6 @@ class WENGERT_API Replay {
   void sums_first(std::size_t samples, Samples<const Real> inputs);
   NativeRunner<Real>* begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass);
   bool native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass);
-  bool whole_point(bool gradient, std::size_t samples, const Samples<const Real>& inputs,
-                   const Samples<const Real>& weights, const Samples<Real>& values, const Samples<Real>& gradients);
   void reverse(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
                const Samples<Real>& values, const Samples<Real>& gradients, std::span<const Real> uniform_weights);
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);

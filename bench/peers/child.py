@@ -1,6 +1,7 @@
 """A peer in Python: evaluates the workload that bench/peers/python.cpp tells it, batch after batch.
 
     child.py TOOL      jax, casadi, drjit, enzyme, torch, numba or numba-v1; on one core
+    child.py casadi-c  only makes a library of C code, for bench/peers/casadi_c.cpp to call: a graph, then `compile FOLDER`
 
 Talks in lines on standard input and output. First a graph, one JSON object; then `map FILE N`, a file of N evaluations
 that both share: inputs, values, gradients, each a column of float64 per number (of a workload with parameters those, one
@@ -99,8 +100,8 @@ def written_out(tool):
     return Tool
 
 
-def casadi_batches(graph, n):
-    """SX, reverse mode, the virtual machine, over all evaluations by map, through buffers: CasADi's documentation, 4 and 6."""
+def casadi_function(graph):
+    """The inputs as one vector; the output, and its derivatives as another: SX, reverse mode."""
     import casadi
 
     class Tool(written_out(casadi)):
@@ -113,7 +114,22 @@ def casadi_batches(graph, n):
     x = [casadi.SX.sym(f"x{i}") for i in range(graph["inputs"])]
     y = evaluate(graph, x, Tool)
     wanted = casadi.vertcat(*[x[i] for i in graph["differentiated"]])
-    both = casadi.Function("both", [casadi.vertcat(*x)], [y, casadi.gradient(y, wanted)]).map(n)
+    return casadi.Function("both", [casadi.vertcat(*x)], [casadi.densify(y), casadi.densify(casadi.gradient(y, wanted))])
+
+
+def casadi_library(graph, folder):
+    """The C code that CasADi generates, by the system's compiler with all its optimisations: CasADi's documentation, 5.
+    It runs as long as its graph's expressions are; nothing is shared between calls. Answers with its path."""
+    import subprocess
+    os.chdir(folder)  # it takes a name, no path
+    casadi_function(graph).generate("both.c")
+    subprocess.run([os.environ.get("CC", "cc"), "-O3", "-march=native", "-shared", "-fPIC", "both.c", "-o", "both.so"], check=True)
+    return os.path.join(folder, "both.so")
+
+
+def casadi_batches(graph, n):
+    """On the virtual machine, over all evaluations by map, through buffers: CasADi's documentation, 4 and 6."""
+    both = casadi_function(graph).map(n)
     columns = np.empty((n, graph["inputs"]))
     value, slopes = np.empty(n), np.empty((n, len(graph["differentiated"])))
     buffer, call = both.buffer()
@@ -302,7 +318,7 @@ def numba_batches(graph, n):
 
 
 def main():
-    batches = {"jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
+    batches = {"casadi-c": None, "jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
                "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")
@@ -313,6 +329,8 @@ def main():
             if line.startswith("{"):
                 graph = json.loads(line)
                 answer = "ready"
+            elif line.startswith("compile "):
+                answer = casadi_library(graph, line.split(maxsplit=1)[1].rstrip("\n"))
             elif line.startswith("map "):
                 _, path, count = line.split()
                 n = int(count)

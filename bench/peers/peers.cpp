@@ -60,6 +60,9 @@ const std::vector<LevelInfo>& peers() {
       info.own_process = true;
       if (const std::string why = missing_python_peer(tool.package); !why.empty()) info = absent(info, why);
     }
+    LevelInfo& generated = add("casadi-c", "CasADi's C", "SX as C code, compiled and called for each evaluation");
+    generated.make_f64 = make_casadi_c;
+    if (const std::string why = missing_python_peer("casadi"); !why.empty()) generated = absent(generated, why);
     LevelInfo& torch = add("torch", "PyTorch", "eager, whole columns at a time, in a process of its own");
     torch.make_f64 = [](const Workload& workload, const LevelOptions& options) {
       return make_python("torch", workload, options, python_with_torch());

@@ -21,6 +21,7 @@ std::unique_ptr<Level<double>> make_adolc(const Workload&, const LevelOptions&);
 std::unique_ptr<Level<double>> make_sacado(const Workload&, const LevelOptions&);  ///< of builds with HAVE_SACADO
 std::unique_ptr<Level<double>> make_python(const std::string& tool, const Workload&, const LevelOptions&,
                                            const std::string& python);  ///< its interpreter
+std::unique_ptr<Level<double>> make_casadi_c(const Workload&, const LevelOptions&);
 
 /// A level that isn't there: it is named, and refuses to be made.
 LevelInfo absent(LevelInfo info, std::string why);
@@ -28,6 +29,8 @@ LevelInfo absent(LevelInfo info, std::string why);
 std::string missing_python_peer(const std::string& package, const std::string& script = "scripts/peers");
 /// The same of PyTorch, which may be the system's instead.
 std::string missing_torch();
+/// A workload's graph as that script reads it: a line of JSON.
+std::string graph_of(const Workload& workload);
 /// Its interpreter; the one that has PyTorch; the script that they run. Empty where there is none.
 std::string python_of_peers();
 std::string python_with_torch();

@@ -16,32 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-nlohmann::json graph_of(const Workload& workload) {
-  const Recorded<double> recorded(workload);
-  const TapeView<double> tape = recorded.tape.view();
-  nlohmann::json ops = nlohmann::json::array(), constants = nlohmann::json::object();
-  for (Id id : tape.constants) constants[std::to_string(id)] = tape.values[id];
-  for (const OpRecord& op : tape.ops) {
-    const int arity = info(op.op).arity;
-    const Id fixed[] = {op.a, op.b, op.c};
-    const std::span<const Id> operands =
-        arity == 0 ? tape.operands.subspan(op.a, op.b) : std::span<const Id>(fixed, std::size_t(arity));
-    ops.push_back({name(op.op), op.out, operands});
-  }
-  return {{"inputs", workload.inputs},
-          {"parameters", workload.parameters},
-          {"differentiated", workload.differentiated},
-          {"constants", std::move(constants)},
-          {"ops", std::move(ops)},
-          {"output", recorded.output}};
-}
-
 class PythonLevel final : public Level<double> {
  public:
   PythonLevel(const std::string& tool, const Workload& workload, const std::string& python, double patience)
       : workload_(workload), child_({python, script_of_peers(), tool}, patience) {
     const auto start = std::chrono::steady_clock::now();
-    child_.ask(graph_of(workload).dump());
+    child_.ask(graph_of(workload));
     record_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
@@ -83,6 +63,27 @@ bool in_environment(const std::string& package) {
 }
 
 }  // namespace
+
+std::string graph_of(const Workload& workload) {
+  const Recorded<double> recorded(workload);
+  const TapeView<double> tape = recorded.tape.view();
+  nlohmann::json ops = nlohmann::json::array(), constants = nlohmann::json::object();
+  for (Id id : tape.constants) constants[std::to_string(id)] = tape.values[id];
+  for (const OpRecord& op : tape.ops) {
+    const int arity = info(op.op).arity;
+    const Id fixed[] = {op.a, op.b, op.c};
+    const std::span<const Id> operands =
+        arity == 0 ? tape.operands.subspan(op.a, op.b) : std::span<const Id>(fixed, std::size_t(arity));
+    ops.push_back({name(op.op), op.out, operands});
+  }
+  return nlohmann::json{{"inputs", workload.inputs},
+                        {"parameters", workload.parameters},
+                        {"differentiated", workload.differentiated},
+                        {"constants", std::move(constants)},
+                        {"ops", std::move(ops)},
+                        {"output", recorded.output}}
+      .dump();
+}
 
 std::string python_of_peers() {
   const char* folder = std::getenv("WENGERT_PEERS");

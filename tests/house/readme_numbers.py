@@ -28,4 +28,8 @@ for machine in sorted(path.name for path in (ROOT / "results").iterdir() if path
         if len(found) != len(wanted):
             wrong.append(f"{len(found)} rows, not {len(wanted)}")
         tap.check(f"{page.relative_to(ROOT)} has the table of {first}s as measured", "\n".join(wrong))
+    run = [first for first, _ in tables.of(machine)]
+    without = [line for line in quoted for first, columns in tables.TABLES
+               if first not in run and line.startswith(f"| {first} | {columns[0][0]} |")]
+    tap.check(f"{page.relative_to(ROOT)} has no table without runs", "\n".join(without))
 tap.done()

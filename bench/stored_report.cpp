@@ -29,11 +29,14 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string read_text(const fs::path& path) {
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in) bad(path, fmt::format("can't be read: {}", std::strerror(errno)));
+  const bool empty = in.peek() == std::char_traits<char>::eof();
+  if (!in.is_open() || in.bad()) bad(path, fmt::format("can't be read: {}", std::strerror(errno ? errno : EIO)));
+  if (empty) return {};
   std::ostringstream text;
   text << in.rdbuf();
-  if (in.bad() || (text.fail() && fs::file_size(path) > 0)) bad(path, "can't be read");
+  if (!text) bad(path, "can't be read to its end");
   return text.str();
 }
 

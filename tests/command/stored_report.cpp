@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <filesystem>
 #include <string>
 
 #include "tests/command/stored_report.hpp"
@@ -101,6 +102,10 @@ BOOST_AUTO_TEST_CASE(what_is_broken_or_foreign_is_said_in_a_line) {
   BOOST_TEST(complaint(folder, "empty") == "empty: no report is in this folder: it has no summary.csv");
   folder.write("a.csv", "");
   BOOST_TEST(complaint(folder, "a.csv") == "a.csv: it is empty");
+  std::filesystem::create_symlink("/dev/null", folder.path() / "device");
+  BOOST_TEST(complaint(folder, "device") == "device: it is empty");
+  std::filesystem::create_symlink("/proc/self/mem", folder.path() / "b.csv");  // opens, but has no first page
+  BOOST_TEST(complaint(folder, "b.csv") == "b.csv: can't be read: Input/output error");
   folder.write("a.csv", "name,time\r\nx,1\r\n");
   BOOST_TEST(complaint(folder, "a.csv") == "a.csv: not a report of wengert: it has no column 'schema'");
   folder.write("a.csv", std::string_view("\x89PNG\r\n\x1a\n\0\0", 10));

@@ -17,7 +17,7 @@ namespace wengert::command {
 Screen::Screen(const RunArguments& arguments)
     : stream_(arguments.csv == "-" ? Stream::error : Stream::out),
       quiet_(arguments.quiet),
-      live_(!quiet_ && is_terminal(stream_)) {}
+      live_(!quiet_ && has_escapes(stream_)) {}
 
 void Screen::begin(const Selection& selection, std::string heading) {
   selection_ = selection;

@@ -55,10 +55,14 @@ int terminal_width(Stream stream) {
   return ioctl(int(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+bool has_escapes(Stream stream) {
+  const char* term = std::getenv("TERM");
+  return is_terminal(stream) && term && std::strcmp(term, "dumb") != 0;
+}
+
 bool has_colour(Stream stream) {
   const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return is_terminal(stream) && !(no_color && *no_color) && term && std::strcmp(term, "dumb") != 0;
+  return has_escapes(stream) && !(no_color && *no_color);
 }
 
 }  // namespace wengert::command

@@ -20,7 +20,9 @@ void complain(std::string_view text);
 bool is_terminal(Stream stream);
 /// Columns of a terminal, 80 if it doesn't say.
 int terminal_width(Stream stream);
-/// Terminal, and neither NO_COLOR (https://no-color.org) nor TERM=dumb.
+/// Terminal that knows escape sequences: not TERM=dumb.
+bool has_escapes(Stream stream);
+/// Such a terminal, without NO_COLOR (https://no-color.org).
 bool has_colour(Stream stream);
 
 }  // namespace wengert::command

@@ -288,7 +288,7 @@ def on_terminal(arguments, env=(), until=None, send=None):
     """Runs on a pseudo-terminal; sends a signal once `until` has been shown. (exit code, all that was shown)"""
     master, slave = pty.openpty()
     process = subprocess.Popen([WENGERT, *arguments], stdin=slave, stdout=slave, stderr=slave,
-                               env=dict(os.environ, TERM="xterm", **dict(env)))
+                               env={**os.environ, "TERM": "xterm", **dict(env)})
     os.close(slave)
     shown = b""
     while True:
@@ -312,6 +312,9 @@ def terminals(tap):
     tap.check("and in colour", expect(("\x1b[1m" in shown, shown)))
     code, shown = on_terminal(["ladder", *QUICK, "--levels", "v2,v3"], env={"NO_COLOR": "1"})
     tap.check("NO_COLOR", expect((code == 0, shown), (not re.search(r"\x1b\[\d*m", shown), shown)))
+    code, shown = on_terminal(["ladder", *QUICK, "--levels", "v2,v3"], env={"TERM": "dumb"})
+    tap.check("a dumb terminal gets one table, and no escape sequences",
+              expect((code == 0, shown), ("\x1b" not in shown, shown), (shown.count("v2 tape") == 1, shown)))
     code, shown = on_terminal(["ladder", *QUICK, "--levels", "v2", "--quiet"])
     tap.check("--quiet on a terminal", expect((code == 0, code), (shown == "", shown)))
 

@@ -20,6 +20,7 @@ namespace wengert::codegen {
 inline constexpr std::uint32_t never = 0xffffffffu;
 inline constexpr Gpr step_registers[Loop::most_steps] = {Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15};
 inline constexpr Gpr uniforms = Gpr::rsi, spills = Gpr::rdx, pool = Gpr::rcx;
+inline constexpr Gpr round_index = Gpr::r9;  // of batches: numbers from the pointers to this round's vectors
 inline constexpr Gpr point_tables[] = {Gpr::rdi, uniforms, Gpr::r8, Gpr::r9};  // by Table
 
 /// Part of one Assembler (assemble.cpp), which writes the instructions between the moves that are written here.
@@ -303,14 +304,20 @@ class Allocation {
 
   // ---- moves ----------------------------------------------------------------------------------------------------------
 
-  /// rax = pointer number k (they are at rdi), moved on to this round.
+  /// rax = pointer number k (they are at rdi), if it isn't there from the vector before.
   void point_at(std::uint32_t k, unsigned step) {
+    if (pointer_ == Pointer{k, step}) return;
+    pointer_ = {k, step};
     out_.load_pointer(stepping(Place::at(Gpr::rdi, static_cast<std::int32_t>(8 * k)), step));
-    out_.raw({0x4c, 0x01, 0xc8});  // add rax, r9
   }
+  /// Vector k of this round.
   Place vector_at_pointer(std::uint32_t k) const {
-    return Place::at(Gpr::rax, static_cast<std::int32_t>(k) * vector_bytes_);
+    Place place = Place::at(Gpr::rax, static_cast<std::int32_t>(k) * vector_bytes_);
+    place.index = round_index;
+    return place;
   }
+  /// Where rax may get something else, and where code is entered from elsewhere.
+  void forget_pointer() { pointer_ = {}; }
 
   /// Once a round for each input: its numbers of a later round. Of many columns at once processors don't see by themselves
   /// what is to come.
@@ -363,7 +370,13 @@ class Allocation {
                        masks_ = Registers::Set(0xfc) << Registers::first_mask;  // 0 means no mask
   Registers registers_{target_.registers};
   std::size_t inputs_ = 0, reads_of_inputs_ = 0;  // vectors of them, by operations
-  static constexpr std::int32_t home = 1 << 30;   // slots from here on stay what they are
+  struct Pointer {
+    std::uint32_t number = never;
+    unsigned step = 0;
+    bool operator==(const Pointer&) const = default;
+  };
+  Pointer pointer_;                              // in rax
+  static constexpr std::int32_t home = 1 << 30;  // slots from here on stay what they are
   std::int32_t slots_ = 0, first_stream_ = 0;
   std::vector<std::int32_t> unused_slots_;
   std::array<std::int32_t, 4> freed_;  // by this node

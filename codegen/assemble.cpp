@@ -69,16 +69,16 @@ class Assembler : Lookups {
   }
   void rounds() {
     begin();
-    out_.raw({0x4d, 0x31, 0xc9});  // xor r9, r9: bytes from the pointers to this round's vectors
+    out_.clear(round_index);
     const std::size_t round = out_.size();
+    forget_pointer();
     begin_requirements();
     all_nodes();
     end_requirements();      // the zero flag: all were met
     out_.raw({0x0f, 0x85});  // jnz to the failure
     const std::size_t to_failure = out_.size();
     out_.dword(0);
-    out_.raw({0x49, 0x81, 0xc1});  // add r9, bytes of a round
-    out_.dword(vector_bytes_ * static_cast<std::int32_t>(shape_.vectors));
+    out_.add(round_index, static_cast<std::int32_t>(shape_.samples(graph_.real_bytes())));
     out_.raw({0x49, 0xff, 0xc8});  // dec r8
     out_.raw({0x0f, 0x85});        // jnz to the next round
     out_.dword(static_cast<std::int32_t>(round) - static_cast<std::int32_t>(out_.size() + 4));
@@ -285,6 +285,7 @@ class Assembler : Lookups {
   /// Of a loop.
   [[gnu::noinline]] void at_edge(Value v) {
     forget_indices();
+    forget_pointer();
     switch (nodes_[v].what) {
       case Do::loop_begin: begin_loop(v); break;
       case Do::loop_end: end_loop(); break;
@@ -311,6 +312,7 @@ class Assembler : Lookups {
     out_.dword(static_cast<std::int32_t>(subroutine.at) - static_cast<std::int32_t>(out_.size() + 4));
     registers_.given = 0;
     forget_indices();
+    forget_pointer();
   }
 
   /// The result takes the place of an operand: of one that isn't needed any more, if there is one.

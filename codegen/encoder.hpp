@@ -130,6 +130,7 @@ class Encoder {
 
   /// Brings the line at `from` into the first cache.
   void prefetch(Place from) {
+    if (from.indexed() && static_cast<unsigned>(from.index) >= 8) byte(0x42);
     raw({0x0f, 0x18});
     operand(end_, 1, from, 0);
   }

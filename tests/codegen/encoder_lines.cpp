@@ -202,8 +202,11 @@ class Lines {
     if (from.memory && !from.broadcast)
       line([&](Encoder& e) { e.vector(opcodes_.store(), reg, 0, from); },
            prefix + "vmovu" + (f64_ ? "pd " : "ps ") + vector(reg) + ", " + text(from));
-    line([&](Encoder& e) { e.prefetch(Place::at(Gpr::rax, offset)); },
-         "prefetcht0 " + std::to_string(offset) + "(%rax)");
+    Place ahead = Place::at(Gpr::rax, offset);
+    line([&](Encoder& e) { e.prefetch(ahead); }, "prefetcht0 " + std::to_string(offset) + "(%rax)");
+    ahead.index = Gpr::r9;
+    line([&](Encoder& e) { e.prefetch(ahead); },
+         "prefetcht0 " + std::to_string(offset) + "(%rax, %r9, " + std::to_string(real_bytes_) + ")");
     if (!shape_.point) print_loops(line, reg, offset);
     if (!shape_.point && !evex() && f64_) print_lookups(line, reg, offset);
     if (!shape_.point) return;

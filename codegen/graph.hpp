@@ -156,9 +156,9 @@ constexpr bool is_cheap(Do what) {
 /// Whether it is done for its effect.
 constexpr bool has_effect(Do what) { return what == Do::output || (what >= Do::require && what < Do::take); }
 
-/// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, or by the zero rule
-/// (kernels/chain.hpp) at every product.
-enum class Chain { plain, zero_rule };
+/// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, by the zero rule
+/// (kernels/chain.hpp) where an op's partials may be 0 or infinite at ordinary numbers, or by it at every product.
+enum class Chain { plain, special, zero_rule };
 
 class Graph {
  public:

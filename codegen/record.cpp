@@ -9,7 +9,7 @@
 
 namespace wengert::codegen {
 
-thread_local Graph* Recording::current_ = nullptr;
+thread_local const Recording* Recording::current_ = nullptr;
 
 namespace {
 
@@ -93,7 +93,7 @@ void record_value(Graph& graph, Op op, const Operands& operands, Value* y) {
 
 template <class Real>
 void record_adjoint(Graph& graph, Op op, const Operands& operands, unsigned wanted, Value* contributions) {
-  const Recording recording(graph);
+  const Recording recording(graph, operands.zero_rule);
   using V = Recorded<Real>;
   switch (op) {
 #define WENGERT_OP1(name, ...) \

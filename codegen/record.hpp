@@ -15,6 +15,7 @@ struct Operands {
   const Value* y;   ///< its results
   const Value* g;   ///< the adjoints of its results
   bool no_tie;      ///< a tie's slope is 0
+  bool zero_rule;   ///< at products with partials
 };
 
 /// Records an op's results into y. `Real`: of the graph.

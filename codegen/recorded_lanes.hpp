@@ -10,18 +10,24 @@
 
 namespace wengert::codegen {
 
-/// Where lanes of this thread are recorded, for as long as the object lives. (A constant, V(2), knows no graph.)
+/// Where lanes of this thread are recorded, and whether products with partials have the zero rule there, for as long as the object
+/// lives. (A constant, V(2), knows no graph.)
 class Recording {
  public:
-  explicit Recording(Graph& graph) : before_(current_) { current_ = &graph; }
+  explicit Recording(Graph& graph, bool zero_rule = false) : graph_(graph), zero_rule_(zero_rule), before_(current_) {
+    current_ = this;
+  }
   ~Recording() { current_ = before_; }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
-  static Graph& graph() { return *current_; }
+  static Graph& graph() { return current_->graph_; }
+  static bool zero_rule() { return current_->zero_rule_; }
 
  private:
-  static thread_local Graph* current_;
-  Graph* before_;
+  static thread_local const Recording* current_;
+  Graph& graph_;
+  const bool zero_rule_;
+  const Recording* const before_;
 };
 
 struct Number {
@@ -181,9 +187,8 @@ Recorded<Real> rare(Mask<Real, recorded> m, Recorded<Real> fast, Slow) {
 /// than signs of zeros, and derivatives have +0 added.
 template <class Real>
 Recorded<Real> chain(Recorded<Real> g, Recorded<Real> p, bool) {
-  codegen::Graph& graph = codegen::Recording::graph();
-  if (graph.chain() == codegen::Chain::plain) return g * p;
-  return Recorded<Real>::of({graph.product_of_nonzeros(p.v.id, g.v.id)});
+  if (!codegen::Recording::zero_rule()) return g * p;
+  return Recorded<Real>::of({codegen::Recording::graph().product_of_nonzeros(p.v.id, g.v.id)});
 }
 
 template <class F, class Real, class... More>

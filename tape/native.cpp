@@ -12,6 +12,7 @@
 #include "codegen/rematerialize.hpp"
 #include "codegen/schedule.hpp"
 #include "tape/native_cost.hpp"
+#include "tape/special_partials.hpp"
 #include "tape/tables.hpp"
 
 namespace wengert {
@@ -94,6 +95,15 @@ void Misses::missed(std::size_t lanes) {
   else to_skip_ = penalty_ = std::min<std::size_t>(2 * penalty_ + 1, 63);
 }
 
+template <class Real>
+codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data) {
+  const auto is_special = [](const plan::Run& run) {
+    return plan::in_catalogue(run.kind) && plan::has_special_partials(kernels::catalogue[run.kind].op);
+  };
+  const bool any = std::any_of(data.backward.runs.begin(), data.backward.runs.end(), is_special);
+  return chain == codegen::Chain::plain && any ? codegen::Chain::special : codegen::Chain::zero_rule;
+}
+
 /// Whether columns lie so far apart that they come to the same few sets of a cache of 64 sets of 8 lines: code that reads them again and
 /// again would find them nowhere.
 template <class Real>
@@ -154,11 +164,11 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
     failed += worker.misses.failed();
   }
   if (wants_zero_rule(tried, failed) && gradient_ && data_.zero_rule == ZeroRule::exact &&
-      chain_ == codegen::Chain::plain) {
+      chain_ != codegen::Chain::zero_rule) {
+    chain_ = more_careful(chain_, data_);
     const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
-    NativeCode<Real> careful(data_, isa_, gradient_, false, codegen::Chain::zero_rule,
+    NativeCode<Real> careful(data_, isa_, gradient_, false, chain_,
                              limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
-    chain_ = codegen::Chain::zero_rule;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
       code_ = std::move(careful);
       workers_.clear();
@@ -261,6 +271,8 @@ const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) cons
 
 template class NativeCode<double>;
 template class NativeCode<float>;
+template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<double>&);
+template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<float>&);
 template void take_uniforms(const plan::ProgramData<double>&, bool, const Workspace<double>&, double*);
 template void take_uniforms(const plan::ProgramData<float>&, bool, const Workspace<float>&, float*);
 template class NativeRunner<double>;

@@ -110,6 +110,10 @@ class Misses {
 /// Whether derivatives come out NaN so often that the zero rule at every product is cheaper than doing them again.
 inline bool wants_zero_rule(std::size_t tried, std::size_t failed) { return failed >= 4 && 4 * failed > tried; }
 
+/// What is tried next where that is so: the zero rule at special ops, if the program has any, then everywhere.
+template <class Real>
+codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data);
+
 /// The uniform values that code reads, into the first of NativeUniforms.
 template <class Real>
 void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to);

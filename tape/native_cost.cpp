@@ -110,7 +110,7 @@ class Costs {
     const std::vector<Value> g = inputs(m);
     const Value first = static_cast<Value>(graph_.nodes().size());
     std::vector<Value> results(3 + n + m);
-    const codegen::Operands operands{n, x.data(), y.data(), g.data(), false};
+    const codegen::Operands operands{n, x.data(), y.data(), g.data(), false, false};
     if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
     else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
     Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);

@@ -89,8 +89,10 @@ class NativeLowering {
     Value x = values_[version];
     if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
     graph_.output(x, result.at, result.table);
-    // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to.
-    if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact && graph_.chain() == codegen::Chain::plain)
+    // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to, if no zero comes in
+    // between, with which it would have been nothing anyway.
+    if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact &&
+        graph_.chain() != codegen::Chain::zero_rule)
       graph_.refuse_nan(x, x);
   }
 

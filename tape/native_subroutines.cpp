@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tape/special_partials.hpp"
+
 namespace wengert::plan {
 namespace {
 
@@ -10,6 +12,12 @@ using codegen::Value;
 
 std::size_t inputs_of(const Instruction& instruction) {
   return instruction.reads.size() - instruction.sources().size();
+}
+
+/// Whether what adjoints of an op give is computed by the zero rule.
+bool has_zero_rule(const codegen::Graph& graph, Op op) {
+  return graph.chain() == codegen::Chain::zero_rule ||
+         (graph.chain() == codegen::Chain::special && has_special_partials(op));
 }
 
 template <class Real>
@@ -22,8 +30,9 @@ void record_fixed_adjoint(codegen::Graph& graph, const Instruction& instruction,
   for (unsigned k = 0; k < 3; ++k)
     if (used >> k & 1) x[k] = reads[next++];
   if (used & uses::Y) y = reads[next++];
-  codegen::record_adjoint<Real>(graph, kind.op, {instruction.operands(), x, &y, reads, instruction.no_tie}, kind.active,
-                                contributions);
+  codegen::record_adjoint<Real>(
+      graph, kind.op, {instruction.operands(), x, &y, reads, instruction.no_tie, has_zero_rule(graph, kind.op)},
+      kind.active, contributions);
   for (unsigned k = 0; k < 3; ++k)
     if (kind.active >> k & 1) *results++ = contributions[k];
 }
@@ -35,11 +44,11 @@ void record_instruction(codegen::Graph& graph, const Instruction& instruction, c
   const Op op = instruction.kind.op;
   const std::uint32_t n = instruction.operands();
   if (!instruction.kind.adjoint)
-    return codegen::record_value<Real>(graph, op, {n, reads, nullptr, nullptr, instruction.no_tie}, results);
+    return codegen::record_value<Real>(graph, op, {n, reads, nullptr, nullptr, instruction.no_tie, false}, results);
   if (info(op).arity != 0) return record_fixed_adjoint<Real>(graph, instruction, reads, results);
   const Value* const x = reads + instruction.adjoints().size();
   const Value* const y = x + (info(op).uses[0] & uses::X ? n : 0);
-  codegen::record_adjoint<Real>(graph, op, {n, x, y, reads, false}, 0, results);
+  codegen::record_adjoint<Real>(graph, op, {n, x, y, reads, false, has_zero_rule(graph, op)}, 0, results);
 }
 
 template <class Real>

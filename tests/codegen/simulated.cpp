@@ -133,8 +133,8 @@ void random_graphs(std::size_t count) {
     spilling += CodeOf<Real>(any.program, Isa::avx512, true, false).code().spill_bytes() != 0;
     for (const Isa isa : simulated_isas)
       for (const bool point : {false, true})
-        for (const codegen::Chain chain : {codegen::Chain::plain, codegen::Chain::zero_rule}) {
-          if (chain == codegen::Chain::zero_rule && any.program.data().zero_rule == ZeroRule::ieee) continue;
+        for (const codegen::Chain chain : {codegen::Chain::plain, codegen::Chain::special, codegen::Chain::zero_rule}) {
+          if (chain != codegen::Chain::plain && any.program.data().zero_rule == ZeroRule::ieee) continue;
           done += simulate(any.program, isa, point, any.numbers, "graph " + std::to_string(seed), chain);
         }
   }

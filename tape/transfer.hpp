@@ -48,6 +48,18 @@ struct LaneSlot {
   }
 };
 
+/// Calls use(number, sample, seed) for the lanes of a block, one after the other.
+template <class Real, class Use>
+void each_lane(const LaneSlot<Real>& slot, const LaneRange& lanes, const Use& use) {
+  std::size_t sample = lanes.sample(0), seed = lanes.seed(0);
+  slot.each_piece(lanes.count, [&](std::size_t, Real* p, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      use(p[k], sample, seed);
+      if (++seed == lanes.seeds) seed = 0, ++sample;
+    }
+  });
+}
+
 template <class T>
 T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
   return samples.data + static_cast<std::ptrdiff_t>(sample) * samples.sample +
@@ -58,7 +70,7 @@ T* place(const Samples<T>& samples, std::size_t sample, std::size_t item) {
 template <class Real>
 void load_item(const Samples<const Real>& from, const LaneRange& lanes, std::size_t item, const LaneSlot<Real>& slot) {
   if (lanes.seeds != 1) {
-    for (std::size_t e = 0; e < lanes.count; ++e) slot[e] = *place(from, lanes.sample(e), item);
+    each_lane(slot, lanes, [&](Real& number, std::size_t sample, std::size_t) { number = *place(from, sample, item); });
   } else if (from.sample == 1) {
     slot.each_piece(lanes.count, [&](std::size_t e, Real* p, std::size_t n) {
       std::memcpy(p, place(from, lanes.first + e, item), n * sizeof(Real));
@@ -75,7 +87,9 @@ void load_item(const Samples<const Real>& from, const LaneRange& lanes, std::siz
 /// 1 in the lanes whose seed is `seed`, 0 in the others.
 template <class Real>
 void load_seed(const LaneRange& lanes, std::size_t seed, LaneSlot<Real> slot) {
-  for (std::size_t e = 0; e < lanes.count; ++e) slot[e] = lanes.seed(e) == seed ? Real(1) : Real(0);
+  slot.fill(Real(0));
+  if (seed >= lanes.seeds) return;
+  for (std::size_t e = (seed + lanes.seeds - lanes.seed(0)) % lanes.seeds; e < lanes.count; e += lanes.seeds) slot[e] = 1;
   slot.pad(lanes.count);
 }
 
@@ -83,8 +97,9 @@ void load_seed(const LaneRange& lanes, std::size_t seed, LaneSlot<Real> slot) {
 template <class Real>
 void store_item(const LaneSlot<Real>& slot, const LaneRange& lanes, const Samples<Real>& to, std::size_t item) {
   if (lanes.seeds != 1) {
-    for (std::size_t e = 0; e < lanes.count; ++e)
-      if (lanes.seed(e) == 0) *place(to, lanes.sample(e), item) = slot[e];
+    each_lane(slot, lanes, [&](const Real& number, std::size_t sample, std::size_t seed) {
+      if (seed == 0) *place(to, sample, item) = number;
+    });
     return;
   }
   slot.each_piece(lanes.count, [&](std::size_t e, const Real* p, std::size_t n) {
@@ -101,9 +116,11 @@ inline constexpr std::size_t no_item = std::numeric_limits<std::size_t>::max();
 template <class Real, class Item>
 void store_derivative(const LaneSlot<Real>& slot, const LaneRange& lanes, const Samples<Real>& to, Item item) {
   if (lanes.seeds != 1) {
-    for (std::size_t e = 0; e < lanes.count; ++e)
-      if (const std::size_t i = item(lanes.seed(e)); i != no_item)
-        *place(to, lanes.sample(e), i) = slot.data ? slot[e] + Real(0) : Real(0);
+    const auto store = [&](Real number, std::size_t sample, std::size_t seed) {
+      if (const std::size_t i = item(seed); i != no_item) *place(to, sample, i) = number + Real(0);
+    };
+    if (slot.data) return each_lane(slot, lanes, store);
+    for (std::size_t e = 0; e < lanes.count; ++e) store(0, lanes.sample(e), lanes.seed(e));
     return;
   }
   const std::size_t i = item(std::size_t(0));

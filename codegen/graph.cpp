@@ -192,9 +192,20 @@ void Graph::output(Value value, std::uint32_t at, Table of) {
   number_of(Do::output, 0, value, at, vector_or_table(of));
 }
 
+Value Graph::with_nothing(Do what, Value a, Value b) {
+  switch (what) {
+    case Do::add: return a == nothing_ ? b : a;
+    case Do::sub: return b == nothing_ ? a : binary(Do::bit_xor, b, constant(-0.0));
+    case Do::bit_xor: return is(a == nothing_ ? b : a, -0.0) ? nothing_ : no_value;
+    default: return no_value;
+  }
+}
+
 Value Graph::binary(Do what, Value a, Value b) {
   if (what >= Do::mask_and && !target().mask_registers)
     what = what == Do::mask_and ? Do::bit_and : what == Do::mask_or ? Do::bit_or : Do::bit_xor;
+  if (nothing_ != no_value && (a == nothing_ || b == nothing_))
+    if (const Value known = with_nothing(what, a, b); known != no_value) return known;
   std::uint64_t result;
   if (is_constant(a) && is_constant(b) && folded(what, a, b, result)) return constant_bits(result);
   if (commutes(what) && (is_constant(a) || (a > b && !is_constant(b)))) std::swap(a, b);
@@ -244,7 +255,7 @@ Value Graph::mask_not(Value mask) {
 
 Value Graph::product_of_nonzeros(Value a, Value b) {
   const Value zero = constant(0);
-  const auto known = [&](Value v) { return is_constant(v) && !is(v, 0.0) && !is(v, -0.0); };
+  const auto known = [&](Value v) { return is_constant(v) && !is_zero(v); };
   if (known(a)) std::swap(a, b);
   if (known(a)) return binary(Do::mul, a, b);
   Value nonzero = compare(Comparison::not_equal, a, zero);

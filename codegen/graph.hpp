@@ -157,8 +157,9 @@ constexpr bool is_cheap(Do what) {
 constexpr bool has_effect(Do what) { return what == Do::output || (what >= Do::require && what < Do::take); }
 
 /// How adjoints are multiplied by partials: by plain products, which are right unless they are NaN, by the zero rule
-/// (kernels/chain.hpp) where an op's partials may be 0 or infinite at ordinary numbers, or by it at every product.
-enum class Chain { plain, special, zero_rule };
+/// (kernels/chain.hpp) where an op's partials may be 0 or infinite at ordinary numbers, by it at every product, or by plain products
+/// because the program wants no such rule.
+enum class Chain { plain, special, zero_rule, ieee };
 
 class Graph {
  public:
@@ -185,6 +186,9 @@ class Graph {
 
   Value constant(double x) { return constant_bits(bits_of(x)); }
   Value constant_bits(std::uint64_t bits);
+  /// A zero whose sign nobody sees: the tangent of what has none. So sums with it needn't be computed.
+  Value nothing() { return nothing_ != no_value ? nothing_ : nothing_ = number_at_hand({Do::constant, 1, 0, 0, 0}); }
+  bool is_zero(Value v) const { return is(v, 0.0) || is(v, -0.0); }
   Value uniform(std::uint32_t number) { return number_at_hand({Do::uniform, 0, number, 0, 0}); }
   /// Of a batch: vector 0 of a pointer; of a point: number `at` of a table.
   Value input(std::uint32_t at, Table of) { return number_at_hand({Do::input, 0, 0, at, vector_or_table(of)}); }
@@ -261,6 +265,8 @@ class Graph {
   bool is(Value v, double x) const { return is_constant(v) && bits(v) == bits_of(x); }
   /// What a binary operation on two constants gives, if it is folded.
   bool folded(Do what, Value a, Value b, std::uint64_t& result) const;
+  /// A sum, difference or change of sign of nothing, without computing it; `no_value` if it is another operation.
+  Value with_nothing(Do what, Value a, Value b);
   void refuse_not(Value mask);
   Value blend(Value mask, Value b, Value c);
   Value number_at_hand(const Node& node);
@@ -286,6 +292,7 @@ class Graph {
   std::vector<Graph> subroutines_;
   std::vector<Loop> loops_;
   std::uint32_t streams_ = 0;
+  Value nothing_ = no_value;    // its node, once there is one
   std::vector<Value> at_hand_;  // all that is at hand, by hash: open addressing
   std::size_t at_hand_count_ = 0;
   // What was computed or asked for lately, by hash: the latest of each, and before each the one before it of the same. Older

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "codegen/graph.hpp"
-#include "kernels/chain.hpp"
+#include "kernels/dual.hpp"
 
 namespace wengert::codegen {
 
@@ -183,12 +183,21 @@ Recorded<Real> rare(Mask<Real, recorded> m, Recorded<Real> fast, Slow) {
   return fast;
 }
 
-/// The zero rule leaves the sign of a zero product alone, and this doesn't: but of adjoints that sign reaches nothing other
-/// than signs of zeros, and derivatives have +0 added.
+template <class Real, class Slow>
+Dual<Recorded<Real>> rare(Mask<Real, recorded> m, Dual<Recorded<Real>> fast, Slow) {
+  codegen::Recording::graph().refuse(m.m.id);
+  return fast;
+}
+
+/// The zero rule leaves the sign of a zero product alone, and this doesn't: but of adjoints and tangents that sign reaches nothing
+/// other than signs of zeros, and derivatives have +0 added.
 template <class Real>
-Recorded<Real> chain(Recorded<Real> g, Recorded<Real> p, bool) {
+Recorded<Real> chain(Recorded<Real> g, Recorded<Real> p, bool ieee) {
+  codegen::Graph& graph = codegen::Recording::graph();
+  if (ieee) return g * p;
+  if (graph.is_zero(g.v.id) || graph.is_zero(p.v.id)) return Recorded<Real>::of({graph.nothing()});
   if (!codegen::Recording::zero_rule()) return g * p;
-  return Recorded<Real>::of({codegen::Recording::graph().product_of_nonzeros(p.v.id, g.v.id)});
+  return Recorded<Real>::of({graph.product_of_nonzeros(p.v.id, g.v.id)});
 }
 
 template <class F, class Real, class... More>

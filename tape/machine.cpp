@@ -237,17 +237,20 @@ bool Machine<Real>::native_allowed() const {
   return engine_ != Engine::interpreter && native_target(isa_) && over_budget_.empty();
 }
 
-/// Of one kind, with `samples` so far and `more` of them.
+/// Of one kind, where there are `more` lanes now, each with so many backward sweeps.
 template <class Real>
-bool Machine<Real>::worth_making(std::size_t& samples, std::size_t& worth_from, bool gradient, bool point,
-                                 std::size_t more) {
+template <class Runner>
+bool Machine<Real>::worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps) {
   if (engine_ != Engine::automatic) return true;
-  if (worth_from == 0) {
-    const plan::NativeCost cost = plan::native_cost(data_, gradient, isa_);
-    worth_from = point ? cost.worth_from_alone : cost.worth_from;
+  if (native.worth_from == 0) {
+    const plan::NativeCost cost = plan::native_cost(data_, what, isa_);
+    native.worth_from = __is_same(Runner, NativePoint<Real>) ? cost.worth_from_alone : cost.worth_from;
+    native.most_sweeps = cost.most_sweeps;
   }
-  samples += more;
-  return samples >= worth_from;
+  if (sweeps > 1 && sweeps > native.most_sweeps) return false;
+  if (native.runner) return true;
+  native.samples += more * sweeps;
+  return native.samples >= native.worth_from;
 }
 
 template <class Real>
@@ -257,13 +260,12 @@ std::size_t Machine<Real>::room_for_native() const {
 }
 
 template <class Real>
-NativeRunner<Real>* Machine<Real>::native(bool gradient, std::size_t samples) {
-  if (!native_allowed() || samples <= 1) return nullptr;
-  auto& native = blocks_[gradient];
-  if (!native.runner) {
-    if (!worth_making(native.samples, native.worth_from, gradient, false, samples)) return nullptr;
-    native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, gradient, room_for_native());
-  }
+NativeRunner<Real>* Machine<Real>::native(plan::Evaluation what, const Pass<Real>& pass) {
+  const std::size_t lanes = pass.samples * pass.seeds;
+  if (!native_allowed() || lanes <= 1) return nullptr;
+  auto& native = blocks_[what.number()];
+  if (!worth_making(native, what, lanes, pass.sweeps)) return nullptr;
+  if (!native.runner) native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, what, room_for_native());
   return native.runner->why_not().empty() ? native.runner.get() : nullptr;
 }
 
@@ -272,7 +274,7 @@ NativePoint<Real>* Machine<Real>::native_point(bool gradient, const NativeBatch<
   if (!native_allowed() || whole_point_[gradient]) return nullptr;
   auto& native = points_[gradient];
   if (!native.runner) {
-    if (!worth_making(native.samples, native.worth_from, gradient, true, 1)) return nullptr;
+    if (!worth_making(native, gradient, 1)) return nullptr;
     native.runner = std::make_unique<NativePoint<Real>>(data_, isa_, gradient, batch, room_for_native());
   }
   if (!native.runner->why_not().empty()) return nullptr;

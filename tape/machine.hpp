@@ -24,8 +24,7 @@
 
 namespace wengert {
 
-/// What a block computes with.
-enum class Numbers { plain, dual };
+using plan::Numbers;
 
 /// One pass over the samples.
 template <class Real>
@@ -50,8 +49,8 @@ class Machine {
   unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
   std::size_t lanes() const { return lanes_; }
   std::size_t bytes() const;
-  /// Machine code for values, or for values and adjoints, of batches; null where the interpreter is to do it.
-  NativeRunner<Real>* native(bool gradient, std::size_t samples);
+  /// Machine code for a pass of more than one lane; null where the interpreter is to do it.
+  NativeRunner<Real>* native(plan::Evaluation what, const Pass<Real>& pass);
   /// The same of a batch of one sample.
   NativePoint<Real>* native_point(bool gradient, const NativeBatch<Real>& batch);
   /// Whether that, for a pass of each_block, stays within the budget. If not, there will be no machine code from now on.
@@ -203,9 +202,11 @@ class Machine {
   struct Native {
     std::unique_ptr<Runner> runner;
     std::size_t samples = 0,
-                worth_from = 0;  // so far, while it isn't there; and how many are worth it, 0: not known yet
+                worth_from = 0;   // so far, while it isn't there; and how many are worth it, 0: not known yet
+    std::size_t most_sweeps = 0;  // backward for each forward one, which are worth it
   };
-  bool worth_making(std::size_t& samples, std::size_t& worth_from, bool gradient, bool point, std::size_t more);
+  template <class Runner>
+  bool worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps = 1);
   bool native_allowed() const;
   std::size_t room_for_native() const;
   template <class Visit>
@@ -213,8 +214,8 @@ class Machine {
     for (const auto& native : blocks_) visit(native);
     for (const auto& native : points_) visit(native);
   }
-  Native<NativeRunner<Real>> blocks_[2];  // [gradient]
-  Native<NativePoint<Real>> points_[2];
+  Native<NativeRunner<Real>> blocks_[plan::Evaluation::count];
+  Native<NativePoint<Real>> points_[2];     // [gradient]
   NativePoint<Real>* whole_point_[2] = {};  // of these
   std::string over_budget_;                 // why machine code was given up, if it was
 };

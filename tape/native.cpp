@@ -25,29 +25,28 @@ const codegen::Target* native_target(Isa isa) {
 }
 
 template <class Real>
-NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point,
+NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what, bool point,
                              codegen::Chain chain, std::size_t most_bytes, plan::PointStrides strides) {
   if (!data.call.empty()) {
     why_not_ = "the custom op " + data.call + " is code, not vector operations";
     return;
   }
-  const plan::NativeCost cost = plan::native_cost(data, gradient, isa);
+  const plan::NativeCost cost = plan::native_cost(data, what, isa);
   const plan::NativeCost::Length& length = point ? cost.alone : cost.batches;
   if (length.too_long) {
     why_not_ = "about " + std::to_string(length.operations) + " vector operations are too many for a straight line";
     return;
   }
   const codegen::Shape shape{native_target(isa), point, !point && cost.two_vectors ? 2u : 1u};
-  const std::size_t nodes = shape.vectors * (2 * length.operations + plan::NativePointers<Real>(data, gradient).count);
+  const std::size_t nodes = shape.vectors * (2 * length.operations + plan::NativePointers<Real>(data, what).count);
   const bool limited = most_bytes != std::numeric_limits<std::size_t>::max();
   if (limited)
-    if (const std::size_t bytes = plan::bytes_to_make(data, gradient, nodes); bytes > most_bytes) {
+    if (const std::size_t bytes = plan::bytes_to_make(data, what, nodes); bytes > most_bytes) {
       why_not_ = "making machine code may take " + std::to_string(bytes) + " bytes, more than the budget leaves";
       return;
     }
-  const codegen::Arena arena(plan::bytes_to_make(data, gradient, nodes));
-  codegen::Graph graph =
-      plan::lower_to_graph(data, {gradient, shape, chain, strides, nodes, limited, length.least_called});
+  const codegen::Arena arena(plan::bytes_to_make(data, what, nodes));
+  codegen::Graph graph = plan::lower_to_graph(data, {what, shape, chain, strides, nodes, limited, length.least_called});
   if (!graph.complete()) {
     why_not_ = limited && graph.nodes().size() >= nodes ? "making machine code takes more bytes than the budget leaves"
                                                         : "an op of the program has no vector form";
@@ -58,7 +57,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
   if (!codegen::delay(graph)) codegen::schedule(graph);
   const codegen::Assembly assembly = codegen::assemble(graph);
   // A few stay in registers from one read to the next.
-  const std::size_t inputs = shape.vectors * (gradient ? data.gradient : data.values).inputs.size();
+  const std::size_t inputs = shape.vectors * (what.gradient ? data.gradient : data.values).inputs.size();
   reads_again_ = inputs > shape.target->registers / 2u && assembly.reads_of_inputs > 8 * inputs;
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),
@@ -74,8 +73,9 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool 
     return;
   }
   std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
-  const std::string called = std::string("wengert ") + (gradient ? "gradient" : "values") +
-                             (point ? " of a point, " : ", ") + std::string(name(isa));
+  const char* const names[plan::Evaluation::count] = {"values", "gradient", "jvp", "hvp"};
+  const std::string called =
+      std::string("wengert ") + names[what.number()] + (point ? " of a point, " : ", ") + std::string(name(isa));
   codegen::name_for_profilers(memory_.data(), assembly.code.size(), called.c_str());
   lanes_ = shape.samples(sizeof(Real));
   spill_bytes_ = assembly.spill_bytes;
@@ -96,11 +96,12 @@ void Misses::missed(std::size_t lanes) {
 }
 
 template <class Real>
-codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data) {
+codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data, plan::Evaluation what) {
   const auto is_special = [](const plan::Run& run) {
     return plan::in_catalogue(run.kind) && plan::has_special_partials(kernels::catalogue[run.kind].op);
   };
-  const bool any = std::any_of(data.backward.runs.begin(), data.backward.runs.end(), is_special);
+  const std::vector<plan::Run>& runs = (what.gradient ? data.backward : data.values_code).runs;
+  const bool any = std::any_of(runs.begin(), runs.end(), is_special);
   return chain == codegen::Chain::plain && any ? codegen::Chain::special : codegen::Chain::zero_rule;
 }
 
@@ -120,22 +121,23 @@ static std::size_t column(std::size_t width) {
 }
 
 template <class Real>
-void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to) {
-  for (const plan::Import& import : (gradient ? data.gradient : data.values).imports)
+void take_uniforms(const plan::ProgramData<Real>& data, plan::Evaluation what, const Workspace<Real>& from, Real* to) {
+  for (const plan::Import& import : (what.gradient ? data.gradient : data.values).imports)
     *to++ = *from.slot(import.uniform);
-  if (gradient)
+  if (what.gradient)
     for (const plan::Slot slot : data.uniform.sum_adjoints) *to++ = *from.slot(slot);
 }
 
 template <class Real>
-NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient, std::size_t most_bytes)
+NativeRunner<Real>::NativeRunner(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what,
+                                 std::size_t most_bytes)
     : data_(data),
-      layout_(gradient ? data.gradient : data.values),
-      at_(data, gradient),
+      layout_(what.gradient ? data.gradient : data.values),
+      at_(data, what),
       isa_(isa),
-      gradient_(gradient),
+      what_(what),
       most_bytes_(most_bytes),
-      code_(data, isa, gradient, false, chain_, most_bytes) {}
+      code_(data, isa, what, false, chain_, most_bytes) {}
 
 template <class Real>
 std::size_t NativeRunner<Real>::bytes() const {
@@ -163,11 +165,11 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
     tried += worker.misses.tried();
     failed += worker.misses.failed();
   }
-  if (wants_zero_rule(tried, failed) && gradient_ && data_.zero_rule == ZeroRule::exact &&
+  if (wants_zero_rule(tried, failed) && (what_.gradient || what_.dual()) && data_.zero_rule == ZeroRule::exact &&
       chain_ != codegen::Chain::zero_rule) {
-    chain_ = more_careful(chain_, data_);
+    chain_ = more_careful(chain_, data_, what_);
     const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
-    NativeCode<Real> careful(data_, isa_, gradient_, false, chain_,
+    NativeCode<Real> careful(data_, isa_, what_, false, chain_,
                              limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
       code_ = std::move(careful);
@@ -176,8 +178,8 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
   }
   if (workers_.size() != workers) workers_.resize(workers);
   if (!uniform) return;
-  uniforms_.resize(plan::NativeUniforms<Real>(data_, gradient_).weights);
-  take_uniforms(data_, gradient_, *uniform, uniforms_.data());
+  uniforms_.resize(plan::NativeUniforms<Real>(data_, what_).weights);
+  take_uniforms(data_, what_, *uniform, uniforms_.data());
 }
 
 template <class Real>
@@ -187,13 +189,17 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
   const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
   const NamedTable<Real> inputs("inputs", layout_.inputs.size(), batch.inputs),
       weights("weights", data_.seeds.size(), batch.weights), values("values", layout_.outputs.size(), batch.values),
-      gradients("gradients", data_.gradients.size(), batch.gradients);
+      gradients("gradients", data_.gradients.size(), batch.gradients),
+      directions("directions", data_.differentiated.size(), batch.directions),
+      tangents("tangents", at_.sums - at_.tangents, batch.tangents);
   const auto disjoint = [&](const NamedTable<Real>& to) {
-    return ends_apart(batch.samples, to, inputs) && ends_apart(batch.samples, to, weights);
+    return ends_apart(batch.samples, to, inputs) && ends_apart(batch.samples, to, weights) &&
+           ends_apart(batch.samples, to, directions);
   };
   inputs_in_place_ = !code_.reads_again() || !share_sets(batch.inputs, layout_.inputs.size());
   in_place_ = column(batch.inputs) && column(batch.weights) && column(batch.values) && column(batch.gradients) &&
-              disjoint(values) && disjoint(gradients);
+              column(batch.directions) && column(batch.tangents) && disjoint(values) && disjoint(gradients) &&
+              disjoint(tangents);
 }
 
 template <class Real>
@@ -206,6 +212,12 @@ void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
 }
 
 template <class Real>
+LaneSlot<Real> NativeRunner<Real>::staged(const Worker& worker, std::size_t pointer, std::size_t lanes) const {
+  const std::size_t rounds = round_up(lanes);  // lanes of them
+  return {worker.staging.data() + pointer * column<Real>(worker.width), rounds, rounds, rounds};
+}
+
+template <class Real>
 bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, std::size_t most) {
   Worker& worker = workers_[worker_number];
   if (worker.misses.skips()) return false;
@@ -213,54 +225,53 @@ bool NativeRunner<Real>::run(const LaneRange& lanes, std::size_t worker_number, 
   const std::size_t round = code_.lanes();
   const bool in_place = in_place_ && lanes.count >= round;
   std::vector<Real*>& pointers = worker.pointers;
-  const std::size_t rounds = round_up(lanes.count);  // lanes of them
-  const auto staged = [&](std::size_t pointer) {
-    return LaneSlot<Real>{worker.staging.data() + pointer * column<Real>(worker.width), rounds, rounds, rounds};
-  };
-  for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = staged(k).data;
+  const auto memory = [&](std::size_t pointer) { return staged(worker, pointer, lanes.count); };
+  for (std::size_t k = 0; k < at_.count; ++k) pointers[k] = memory(k).data;
 
   const auto take = [&](Samples<const Real> from, std::size_t item, std::size_t pointer) {
     if (in_place && inputs_in_place_) pointers[pointer] = const_cast<Real*>(place(from, lanes.first, item));
-    else load_item(from, lanes, item, staged(pointer));
+    else load_item(from, lanes, item, memory(pointer));
+  };
+  const auto take_or = [&](Real otherwise, Samples<const Real> from, std::size_t item, std::size_t pointer) {
+    if (from.data) take(from, item, pointer);
+    else memory(pointer).fill(otherwise);
   };
   for (std::size_t i = 0; i < layout_.inputs.size(); ++i)
     if (layout_.inputs[i] != plan::no_slot) take(batch_.inputs, i, at_.inputs + i);
-  if (gradient_)
-    for (std::size_t k = 0; k < data_.seeds.size(); ++k) {
-      if (data_.seeds[k] == plan::no_slot) continue;
-      if (batch_.weights.data) take(batch_.weights, k, at_.weights + k);
-      else staged(at_.weights + k).fill(Real(1));
-    }
-  const std::size_t outputs = layout_.outputs.size(), gradients = gradient_ ? data_.gradients.size() : 0;
-  if (in_place) {
-    for (std::size_t k = 0; k < outputs && batch_.values.data; ++k)
-      pointers[at_.outputs + k] = place(batch_.values, lanes.first, k);
-    for (std::size_t k = 0; k < gradients && batch_.gradients.data; ++k)
-      pointers[at_.gradients + k] = place(batch_.gradients, lanes.first, k);
-  }
-
-  const auto run_rounds = [&](std::size_t samples) {
-    return code_.run(pointers.data(), uniforms_.data(), worker.spill_memory(), samples);
+  for (std::size_t k = 0; k < at_.weights - at_.directions; ++k) take_or(0, batch_.directions, k, at_.directions + k);
+  for (std::size_t k = 0; k < at_.outputs - at_.weights; ++k)
+    if (data_.seeds[k] != plan::no_slot) take_or(1, batch_.weights, k, at_.weights + k);
+  // Results and the pointers of each, from the first to that of the next ones.
+  const auto give = [&](const Samples<Real>& to, std::size_t first, std::size_t next) {
+    for (std::size_t k = 0; in_place && to.data && k < next - first; ++k)
+      pointers[first + k] = place(to, lanes.first, k);
   };
+  give(batch_.values, at_.outputs, at_.gradients);
+  give(batch_.gradients, at_.gradients, at_.tangents);
+  give(batch_.tangents, at_.tangents, at_.sums);
+
   const std::size_t rest = in_place ? lanes.count % round : 0;
-  bool well = run_rounds(in_place ? lanes.count - rest : rounds);
+  bool well = run_rounds(worker, in_place ? lanes.count - rest : round_up(lanes.count));
   if (well && rest != 0) {
     // The last round ends with the block. What it computes again comes out the same.
     for (Real*& pointer : pointers) pointer += lanes.count - round;
-    well = run_rounds(round);
+    well = run_rounds(worker, round);
   }
   if (!worker.misses.ran(well, lanes.count)) return false;
 
-  if (!in_place && batch_.values.data)
-    for (std::size_t k = 0; k < outputs; ++k) store_item(staged(at_.outputs + k), lanes, batch_.values, k);
-  if (batch_.gradients.data)
-    for (std::size_t k = 0; k < gradients; ++k) {
-      const bool zero = data_.gradients[k] == plan::no_slot;
+  for (std::size_t k = 0; !in_place && batch_.values.data && k < layout_.outputs.size(); ++k)
+    store_item(memory(at_.outputs + k), lanes, batch_.values, k);
+  const auto store = [&](const Samples<Real>& to, std::size_t first, std::size_t next, bool of_gradients) {
+    for (std::size_t k = 0; to.data && k < next - first; ++k) {
+      const bool zero = of_gradients && data_.gradients[k] == plan::no_slot;
       if (in_place && !zero) continue;
-      LaneSlot<Real> from = staged(at_.gradients + k);
+      LaneSlot<Real> from = memory(first + k);
       if (zero) from.data = nullptr;
-      store_derivative(from, lanes, batch_.gradients, [&](std::size_t) { return k; });
+      store_derivative(from, lanes, to, [&](std::size_t) { return k; });
     }
+  };
+  store(batch_.gradients, at_.gradients, at_.tangents, true);
+  store(batch_.tangents, at_.tangents, at_.sums, what_.gradient);
   return true;
 }
 
@@ -271,10 +282,10 @@ const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) cons
 
 template class NativeCode<double>;
 template class NativeCode<float>;
-template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<double>&);
-template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<float>&);
-template void take_uniforms(const plan::ProgramData<double>&, bool, const Workspace<double>&, double*);
-template void take_uniforms(const plan::ProgramData<float>&, bool, const Workspace<float>&, float*);
+template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<double>&, plan::Evaluation);
+template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<float>&, plan::Evaluation);
+template void take_uniforms(const plan::ProgramData<double>&, plan::Evaluation, const Workspace<double>&, double*);
+template void take_uniforms(const plan::ProgramData<float>&, plan::Evaluation, const Workspace<float>&, float*);
 template class NativeRunner<double>;
 template class NativeRunner<float>;
 

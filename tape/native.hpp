@@ -26,9 +26,9 @@ const codegen::Target* native_target(Isa isa);
 template <class Real>
 class NativeCode {
  public:
-  /// `gradient`: values and adjoints. `point`: of one sample at a time, whose tables have these strides. Code and constants of
-  /// more than `most_bytes` aren't kept. Check `why_not` before use.
-  NativeCode(const plan::ProgramData<Real>& data, Isa isa, bool gradient, bool point, codegen::Chain chain,
+  /// `point`: of one sample at a time, whose tables have these strides. Code and constants of more than `most_bytes` aren't kept.
+  /// Check `why_not` before use.
+  NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what, bool point, codegen::Chain chain,
              std::size_t most_bytes, plan::PointStrides strides = {});
 
   const std::string& why_not() const { return why_not_; }  ///< empty: it can be used
@@ -66,6 +66,9 @@ struct NativeBatch {
   std::size_t samples = 0;
   Samples<const Real> inputs, weights;
   Samples<Real> values, gradients;
+  // Of dual numbers: along what (nothing: tangents of 0), and tangents of the gradients, or, where there are none, of the values.
+  Samples<const Real> directions = {};
+  Samples<Real> tangents = {};
 };
 
 /// How often code left what it was given to the interpreter, which has to do a block again as a whole. So after one that it left
@@ -112,21 +115,22 @@ inline bool wants_zero_rule(std::size_t tried, std::size_t failed) { return fail
 
 /// What is tried next where that is so: the zero rule at special ops, if the program has any, then everywhere.
 template <class Real>
-codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data);
+codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data, plan::Evaluation what);
 
 /// The uniform values that code reads, into the first of NativeUniforms.
 template <class Real>
-void take_uniforms(const plan::ProgramData<Real>& data, bool gradient, const Workspace<Real>& from, Real* to);
+void take_uniforms(const plan::ProgramData<Real>& data, plan::Evaluation what, const Workspace<Real>& from, Real* to);
 
 /// Runs blocks of a batch, each worker with memory of its own.
 template <class Real>
 class NativeRunner {
  public:
-  NativeRunner(const plan::ProgramData<Real>& data, Isa isa, bool gradient,
+  NativeRunner(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what,
                std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
   const std::string& why_not() const { return code_.why_not(); }
   const NativeCode<Real>& code() const { return code_; }
+  const plan::NativePointers<Real>& pointers() const { return at_; }
   std::size_t bytes() const;
   /// What it will be once `workers` have run blocks of up to `most` lanes.
   std::size_t bytes_with(std::size_t workers, std::size_t most) const;
@@ -135,6 +139,20 @@ class NativeRunner {
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);
+  /// The same where a lane is more than a sample: load(memory) puts what is read into memory(pointer), the lanes of a pointer of the
+  /// code's, where what was loaded stays until the next block; store(memory) takes the results from there.
+  template <class Load, class Store>
+  bool run(const LaneRange& lanes, std::size_t worker_number, std::size_t most, const Load& load, const Store& store) {
+    Worker& worker = workers_[worker_number];
+    if (worker.misses.skips()) return false;
+    make_room(worker, round_up(most));
+    const auto memory = [&](std::size_t pointer) { return staged(worker, pointer, lanes.count); };
+    for (std::size_t k = 0; k < at_.count; ++k) worker.pointers[k] = memory(k).data;
+    load(memory);
+    if (!worker.misses.ran(run_rounds(worker, round_up(lanes.count)), lanes.count)) return false;
+    store(memory);
+    return true;
+  }
   /// How many lanes the worker's next block may have.
   std::size_t widest(std::size_t worker) const { return workers_[worker].misses.widest(); }
   /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
@@ -153,12 +171,16 @@ class NativeRunner {
   void prepare(std::size_t workers, const Workspace<Real>* uniform);
   void make_room(Worker& worker, std::size_t width) const;
   std::size_t round_up(std::size_t lanes) const { return (lanes + code_.lanes() - 1) / code_.lanes() * code_.lanes(); }
+  LaneSlot<Real> staged(const Worker& worker, std::size_t pointer, std::size_t lanes) const;
+  bool run_rounds(Worker& worker, std::size_t samples) const {
+    return code_.run(worker.pointers.data(), uniforms_.data(), worker.spill_memory(), samples);
+  }
 
   const plan::ProgramData<Real>& data_;
   const plan::Layout<Real>& layout_;
   const plan::NativePointers<Real> at_;
   const Isa isa_;
-  const bool gradient_;
+  const plan::Evaluation what_;
   const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;
   NativeCode<Real> code_;

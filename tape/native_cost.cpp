@@ -32,6 +32,9 @@ struct Rates {
 constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6,       1.6,     0.17,    0.165,
                              0.03,  0.005, 0,     1'600'000, 200'000, 200'000, 8000},
     rates_avx2{0.2, 0.0445, 0.035, 0.9, 0.2, 0.22, 0.35, 0.05, 0.006, 0.3, 800'000, 75'000, 40'000, 8000};
+/// By the interpreter, of dual numbers: an instruction, and an operation of one, as it looks at every product of a tangent (fitted as
+/// the above, to AVX2).
+constexpr double dual_instruction = 3, dual_operation = 1.15;
 constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
@@ -51,7 +54,11 @@ constexpr std::size_t short_code = 4096, least_called = 20, least_called_alone =
 constexpr double ahead = 300;              // operations that a core looks ahead
 constexpr double worth_mentioning = 0.95;  // of the interpreter's time
 
-const Rates& rates_of(Isa isa) { return isa == Isa::avx512 ? rates_avx512 : rates_avx2; }
+Rates rates_of(Isa isa, Numbers numbers = Numbers::plain) {
+  Rates rates = isa == Isa::avx512 ? rates_avx512 : rates_avx2;
+  if (numbers == Numbers::dual) rates.instruction *= dual_instruction, rates.operation *= dual_operation;
+  return rates;
+}
 
 /// What divisions and roots take: a unit of its own, which does one after the other and is as wide for both instruction sets. A
 /// sample's share in ns. Everything else goes on beside it, in either engine.
@@ -78,8 +85,11 @@ struct Cost {
 template <class Real>
 class Costs {
  public:
-  explicit Costs(Isa isa)
-      : rates_(rates_of(isa)), graph_({native_target(isa), false, 1}, sizeof(Real)), known_(kernels::kind_count) {}
+  Costs(Isa isa, Numbers numbers)
+      : rates_(rates_of(isa, numbers)),
+        graph_({native_target(isa), false, 1}, sizeof(Real)),
+        dual_(numbers == Numbers::dual),
+        known_(kernels::kind_count) {}
 
   bool complete() const { return graph_.complete(); }
   std::size_t most_given() const { return graph_.most_given(); }
@@ -87,13 +97,22 @@ class Costs {
     static constexpr Cost one{1, 0, 0, 0, 0};
     if (!in_catalogue(kind)) return one;
     std::optional<Cost>& cost = known_[kind];
-    if (!cost) cost = recorded(kernels::catalogue[kind]);
+    if (!cost)
+      cost = dual_ ? recorded<codegen::DualValue>(kernels::catalogue[kind])
+                   : recorded<codegen::Value>(kernels::catalogue[kind]);
     return *cost;
   }
 
  private:
   using Value = codegen::Value;
 
+  void arrive(Value& value) { value = graph_.input(inputs_++, codegen::Table::inputs); }
+  void arrive(codegen::DualValue& value) {
+    arrive(value.v);
+    arrive(value.d);
+  }
+
+  template <class Number>
   Cost recorded(const kernels::Kind& kind) {
     const OpInfo& row = info(kind.op);
     std::uint32_t n = static_cast<std::uint32_t>(row.arity);
@@ -101,19 +120,20 @@ class Costs {
       for (n = 4; row.outputs(n) == 0;) n = n == 4 ? 1 : n + 1;
     const std::uint32_t m = row.outputs(n);
     const auto inputs = [&](std::size_t count) {
-      std::vector<Value> values(count);
-      for (Value& value : values) value = graph_.input(inputs_++, codegen::Table::inputs);
+      std::vector<Number> values(count);
+      for (Number& value : values) arrive(value);
       return values;
     };
-    const std::vector<Value> x = inputs(3 + n), y = inputs(m);
+    const Value first_operand = static_cast<Value>(graph_.nodes().size());
+    const std::vector<Number> x = inputs(3 + n), y = inputs(m);
     const Value first_adjoint = static_cast<Value>(graph_.nodes().size());
-    const std::vector<Value> g = inputs(m);
+    const std::vector<Number> g = inputs(m);
     const Value first = static_cast<Value>(graph_.nodes().size());
-    std::vector<Value> results(3 + n + m);
-    const codegen::Operands operands{n, x.data(), y.data(), g.data(), false, false};
+    std::vector<Number> results(3 + n + m);
+    const codegen::Operands<Number> operands{n, x.data(), y.data(), g.data(), false, false};
     if (kind.adjoint) codegen::record_adjoint<Real>(graph_, kind.op, operands, kind.active, results.data());
     else codegen::record_value<Real>(graph_, kind.op, operands, results.data());
-    Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : x[0]);
+    Cost cost = of_nodes(first, kind.adjoint ? first_adjoint : first_operand);
     if (row.arity == 0) cost.operations /= n, cost.loads /= n, cost.dividing /= n, cost.divisions /= n;
     return cost;
   }
@@ -147,8 +167,9 @@ class Costs {
     return cost;
   }
 
-  const Rates& rates_;
+  const Rates rates_;
   codegen::Graph graph_;
+  const bool dual_;
   std::uint32_t inputs_ = 0;
   std::vector<std::optional<Cost>> known_;
 };
@@ -213,19 +234,24 @@ std::size_t samples_until(double saved, double spent) {
 }  // namespace
 
 template <class Real>
-NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
-  const Rates& rates = rates_of(isa);
+NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) {
+  const Rates rates = rates_of(isa, what.numbers);
   NativeCost cost;
   if (!data.call.empty()) {
     cost.no_form = true;
     return cost;
   }
-  const Code* const codes[] = {gradient ? &data.forward : &data.values_code, gradient ? &data.backward : nullptr};
-  Costs<Real> costs(isa);
+  const Code* const codes[] = {what.gradient ? &data.forward : &data.values_code,
+                               what.gradient ? &data.backward : nullptr};
+  Costs<Real> costs(isa, what.numbers);
   Work work;
-  const std::size_t slots = (gradient ? data.gradient : data.values).slots;
-  for (const Code* code : codes)
-    if (code) add_work(work, *code, slots, costs, rates);
+  const std::size_t slots = (what.gradient ? data.gradient : data.values).slots;
+  double forward = 0;  // by the interpreter
+  for (const Code* code : codes) {
+    if (!code) continue;
+    add_work(work, *code, slots, costs, rates);
+    if (code == codes[0]) forward = std::hypot(work.dividing, work.beside_dividing);
+  }
   cost.no_form = !costs.complete();
   cost.operations = static_cast<std::size_t>(work.operations);
   const auto length = [&](double with_calls, std::size_t least) {
@@ -251,6 +277,8 @@ NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa) {
   const double rounds = 1 + ahead / std::fmax(shape.vectors * work.operations, 1),
                waiting = work.wait / rounds / static_cast<double>(shape.samples(sizeof(Real)));
   cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4) + std::pow(work.dividing, 4), 0.25);
+  if (const double more = cost.native - worth_mentioning * (cost.interpreter - forward); more > 0)
+    cost.most_sweeps = static_cast<std::size_t>(worth_mentioning * forward / more);
   cost.native_alone = operation_alone * work.operations + division_alone * work.divisions;
   cost.interpreter_alone = call_alone + instruction_alone * instructions + cost.native_alone;
   if (const auto length = static_cast<double>(cost.alone.operations); length > in_caches_alone)
@@ -274,17 +302,22 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
   const std::string text = "machine code (" + std::string(target->name) + "): about " +
                            std::to_string(cost.operations) + " vector operations, ";
   if (cost.batches.too_long && cost.alone.too_long) return text + "too many: the interpreter does it";
-  const auto percent = static_cast<int>(std::lround(100 * cost.native / std::fmax(cost.interpreter, 1e-9)));
+  const auto percent = [](const NativeCost& of) {
+    return "about " + std::to_string(std::lround(100 * of.native / std::fmax(of.interpreter, 1e-9))) + "%";
+  };
   const auto from = [](std::size_t worth, const char* what) {
     return worth == NativeCost::never ? std::string("never for ") + what : "from " + std::to_string(worth) + " " + what;
   };
-  return text + "about " + std::to_string(percent) + "% of the interpreter's time; pays " +
-         from(cost.worth_from, "samples in batches") + ", " + from(cost.worth_from_alone, "single ones") +
-         "; values, gradients and vjp only";
+  const auto of_duals = [&](const char* what, bool gradient) {
+    const NativeCost of = native_cost(data, {gradient, Numbers::dual}, isa);
+    return std::string("; ") + what + " " + percent(of) + ", " + from(of.worth_from, "samples in batches");
+  };
+  return text + percent(cost) + " of the interpreter's time; pays " + from(cost.worth_from, "samples in batches") +
+         ", " + from(cost.worth_from_alone, "single ones") + of_duals("jvp", false) + of_duals("hvp", true);
 }
 
-template NativeCost native_cost(const ProgramData<double>&, bool, Isa);
-template NativeCost native_cost(const ProgramData<float>&, bool, Isa);
+template NativeCost native_cost(const ProgramData<double>&, Evaluation, Isa);
+template NativeCost native_cost(const ProgramData<float>&, Evaluation, Isa);
 template std::string describe_native(const ProgramData<double>&, Isa);
 template std::string describe_native(const ProgramData<float>&, Isa);
 

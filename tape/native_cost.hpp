@@ -26,13 +26,15 @@ struct NativeCost {
   double interpreter = 0, native = 0, interpreter_alone = 0, native_alone = 0;
   /// From how many samples on, in batches or each in a call of its own, code has paid for being made; or `never`.
   std::size_t worth_from = never, worth_from_alone = never;
+  /// Where several backward sweeps follow a forward one, which code repeats for each: how many at most it is worth.
+  std::size_t most_sweeps = never;
 };
 
 /// For an instruction set that there is machine code for (native_target).
 template <class Real>
-NativeCost native_cost(const ProgramData<Real>& data, bool gradient, Isa isa);
+NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa);
 
-/// That of gradients, or that there is no machine code: a line of text.
+/// That of gradients, of jvp and hvp in batches, or that there is no machine code: a line of text.
 template <class Real>
 std::string describe_native(const ProgramData<Real>& data, Isa isa);
 

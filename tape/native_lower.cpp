@@ -11,22 +11,34 @@
 namespace wengert::plan {
 namespace {
 
+using codegen::DualValue;
 using codegen::Value;
 
 /// What is written to a slot at one time.
 using Version = std::uint32_t;
 
-template <class Real>
+/// A program's numbers: vectors, or pairs of them.
+Value value_of(Value x) { return x; }
+Value value_of(DualValue x) { return x.v; }
+Value tangent_of(Value) { return codegen::no_value; }
+Value tangent_of(DualValue x) { return x.d; }
+template <class Number>
+constexpr Number no_number = codegen::no_value;
+template <>
+constexpr DualValue no_number<DualValue> = {};
+
+template <class Real, class Number>
 class NativeLowering {
  public:
   NativeLowering(const ProgramData<Real>& data, const Lowering& how)
       : data_(data),
-        layout_(how.gradient ? data.gradient : data.values),
-        pointers_(data, how.gradient),
-        uniforms_(data, how.gradient),
+        layout_(how.what.gradient ? data.gradient : data.values),
+        pointers_(data, how.what),
+        uniforms_(data, how.what),
         strides_(how.strides),
-        gradient_(how.gradient),
-        graph_(how.shape, sizeof(Real), how.chain, how.expected, how.no_more),
+        gradient_(how.what.gradient),
+        graph_(how.shape, sizeof(Real), data.zero_rule == ZeroRule::ieee ? codegen::Chain::ieee : how.chain,
+               how.expected, how.no_more),
         subroutines_(graph_, how.least_called),
         now_(layout_.slots, 0) {}
 
@@ -38,9 +50,15 @@ class NativeLowering {
     arrive_all(layout_.inputs, [&](std::size_t k) {
       return graph_.input(place(pointers_.inputs, k, strides_.inputs), codegen::Table::inputs);
     });
+    if constexpr (dual)
+      for (std::size_t k = 0; k < data_.differentiated.size(); ++k)
+        if (const Slot slot = layout_.inputs[data_.differentiated[k]]; slot != no_slot)
+          values_[now_[slot]].d = graph_.input(place(pointers_.directions, k, 1), codegen::Table::inputs);
     std::vector<Result> results;
-    for (std::size_t k = 0; k < layout_.outputs.size(); ++k)
+    for (std::size_t k = 0; k < layout_.outputs.size(); ++k) {
       results.push_back({layout_.outputs[k], place(pointers_.outputs, k, strides_.values), codegen::Table::values});
+      if (dual && !gradient_) tangent_goes_out(results, layout_.outputs[k], k);
+    }
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
 
@@ -52,25 +70,34 @@ class NativeLowering {
     results.clear();
     for (std::size_t k = 0; k < data_.gradients.size(); ++k) {
       const std::uint32_t at = place(pointers_.gradients, k, strides_.gradients);
-      if (data_.gradients[k] != no_slot)
-        results.push_back({data_.gradients[k], at, codegen::Table::gradients, Result::derivative});
-      else if (point()) graph_.output(graph_.constant(0.0), at, codegen::Table::gradients);
+      if (data_.gradients[k] == no_slot) {
+        if (point()) graph_.output(graph_.constant(0.0), at, codegen::Table::gradients);
+        continue;
+      }
+      results.push_back({data_.gradients[k], at, codegen::Table::gradients, Result::derivative});
+      if (dual) tangent_goes_out(results, data_.gradients[k], k);
     }
     run_code(data_.backward, results);
     return std::move(graph_);
   }
 
  private:
+  static constexpr bool dual = __is_same(Number, DualValue);
+
   // Values are the first vector's; a second one repeats what it does.
-  Version new_version(Value value = codegen::no_value) {
-    values_.push_back(value);
-    return static_cast<Version>(values_.size() - 1);
+  /// One without a tangent.
+  Number number(Value value) {
+    if constexpr (dual) return {value, graph_.nothing()};
+    else return value;
   }
-  void arrive(Slot slot, Value value) { now_[slot] = new_version(value); }
-  template <class ValueOf>
-  void arrive_all(const std::vector<Slot>& slots, const ValueOf& value_of) {
+  void arrive(Slot slot, Value value) {
+    values_.push_back(number(value));
+    now_[slot] = static_cast<Version>(values_.size() - 1);
+  }
+  template <class Get>
+  void arrive_all(const std::vector<Slot>& slots, const Get& get) {
     for (std::size_t k = 0; k < slots.size(); ++k)
-      if (slots[k] != no_slot) arrive(slots[k], value_of(k));
+      if (slots[k] != no_slot) arrive(slots[k], get(k));
   }
   bool point() const { return graph_.shape().point; }
   /// Item k of a group: which pointer it has, or where in a point's table it is.
@@ -78,23 +105,29 @@ class NativeLowering {
     return static_cast<std::uint32_t>(point() ? k * stride : first_pointer + k);
   }
 
-  /// What goes out: the number that is in a slot at the end, or a block's share of a sum, by its version.
+  /// What goes out: the number that is in a slot at the end, or its tangent, or a block's share of a sum, by its version.
   struct Result {
     std::uint32_t slot_or_version;
     std::uint32_t at;
     codegen::Table table;
-    enum Kind { value, derivative, total } kind = value;
+    enum Kind { value, derivative, tangent, total } kind = value;
   };
+  void tangent_goes_out(std::vector<Result>& results, Slot slot, std::size_t k) const {
+    results.push_back({slot, place(pointers_.tangents, k, 1), codegen::Table::gradients, Result::tangent});
+  }
   void put(const Result& result, Version version) {
-    Value x = values_[version];
-    if (result.kind == Result::derivative) x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
+    Value x = result.kind == Result::tangent ? tangent_of(values_[version]) : value_of(values_[version]);
+    if (result.kind == Result::derivative || result.kind == Result::tangent)
+      x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
     graph_.output(x, result.at, result.table);
-    // Adjoints by plain products are right unless one is NaN, and then so is a derivative that it leads to, if no zero comes in
-    // between, with which it would have been nothing anyway.
-    if (result.kind != Result::value && data_.zero_rule == ZeroRule::exact &&
-        graph_.chain() != codegen::Chain::zero_rule)
+    // Adjoints and tangents by plain products are right unless one is NaN, and then so is a derivative that it leads to, if no zero
+    // comes in between, with which it would have been nothing anyway.
+    const bool has_zero_rule = dual || data_.zero_rule == ZeroRule::exact;
+    if (result.kind != Result::value && has_zero_rule && graph_.chain() != codegen::Chain::zero_rule)
       graph_.refuse_nan(x, x);
   }
+  Value sum(Value a, Value b) { return graph_.binary(codegen::Do::add, a, b); }
+  DualValue sum(DualValue a, DualValue b) { return {sum(a.v, b.v), sum(a.d, b.d)}; }
 
   /// An instruction in few bytes: they are written in one order and read in another. Its versions are among words_, from `first` on
   /// those that it reads, then those that it writes.
@@ -120,7 +153,7 @@ class NativeLowering {
     first_step.reserve(code.instructions + 1);
     std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
-      if (instruction.kind.op == Op::sum_samples)
+      if (instruction.kind.op == Op::sum_samples && !dual)
         sums.push_back({now_[instruction.reads[0]],
                         static_cast<std::uint32_t>((point() ? uniforms_.sums : pointers_.sums) + instruction.sum),
                         codegen::Table::uniforms,
@@ -134,7 +167,7 @@ class NativeLowering {
       Version* to = words_.data() + steps.back().first;
       for (const Slot slot : instruction.reads) *to++ = now_[slot];
       Version version = static_cast<Version>(values_.size());
-      values_.resize(version + instruction.writes.size(), codegen::no_value);
+      values_.resize(version + instruction.writes.size(), no_number<Number>);
       for (const Slot slot : instruction.writes) *to++ = now_[slot] = version++;
     });
     first_step.push_back(static_cast<std::uint32_t>(steps.size()));
@@ -174,7 +207,7 @@ class NativeLowering {
     const auto is_check = [&](std::uint32_t k) { return steps[first_step[k]].is_check; };
     if (std::none_of(order.begin(), order.end(), is_check)) return;
     const auto at_hand = [&](Version version) {
-      const Value value = values_[version];
+      const Value value = value_of(values_[version]);
       return value != codegen::no_value && graph_.nodes()[value].what < codegen::Do::input;
     };
     std::vector<std::uint32_t> last_read(values_.size(), 0);
@@ -211,11 +244,11 @@ class NativeLowering {
     if (writes_.size() < std::max<std::size_t>(step.writes, 3)) writes_.resize(std::max<std::size_t>(step.writes, 3));
     if (!subroutines_.call(instruction, reads_.data(), writes_.data()))
       record_instruction<Real>(graph_, instruction, reads_.data(), writes_.data());
-    const Value* source = reads_.data() + step.reads - step.sources;
+    const Number* source = reads_.data() + step.reads - step.sources;
     unsigned active = kind.active;
     for (std::size_t k = 0; k < step.writes; ++k) {
       const bool first = !kind.adjoint || (active != 0 && (kind.assign >> std::countr_zero(active) & 1));
-      values_[instruction.writes[k]] = first ? writes_[k] : graph_.binary(codegen::Do::add, *source++, writes_[k]);
+      values_[instruction.writes[k]] = first ? writes_[k] : sum(*source++, writes_[k]);
       active &= active - 1;
     }
   }
@@ -227,7 +260,7 @@ class NativeLowering {
                                       : asks == Op::le ? outcome ? not_less_equal : less_equal
                                       : outcome        ? not_equal
                                                        : equal;
-    graph_.refuse(graph_.compare(other, reads_[0], reads_[1]));
+    graph_.refuse(graph_.compare(other, value_of(reads_[0]), value_of(reads_[1])));
   }
 
   const ProgramData<Real>& data_;
@@ -237,25 +270,27 @@ class NativeLowering {
   const PointStrides strides_;
   const bool gradient_;
   codegen::Graph graph_;
-  Subroutines<Real> subroutines_;
-  std::vector<Version> now_;            // in each slot
-  codegen::LargeVector<Value> values_;  // [version]
+  Subroutines<Real, Number> subroutines_;
+  std::vector<Version> now_;             // in each slot
+  codegen::LargeVector<Number> values_;  // [version]
   codegen::LargeVector<Version> words_;
-  std::vector<Value> reads_, writes_;
+  std::vector<Number> reads_, writes_;
 };
 
 }  // namespace
 
 template <class Real>
 codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how) {
-  return NativeLowering<Real>(data, how).run();
+  if (how.what.dual()) return NativeLowering<Real, DualValue>(data, how).run();
+  return NativeLowering<Real, Value>(data, how).run();
 }
 
 template <class Real>
-std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::size_t nodes) {
-  const Layout<Real>& layout = gradient ? data.gradient : data.values;
+std::size_t bytes_to_make(const ProgramData<Real>& data, Evaluation what, std::size_t nodes) {
+  const Layout<Real>& layout = what.gradient ? data.gradient : data.values;
   std::size_t instructions = 0, words = 0;
-  for (const Code* code : {gradient ? &data.forward : &data.values_code, gradient ? &data.backward : nullptr}) {
+  for (const Code* code :
+       {what.gradient ? &data.forward : &data.values_code, what.gradient ? &data.backward : nullptr}) {
     if (!code) continue;
     instructions = std::max(instructions, code->instructions);
     words += code->words.size();
@@ -264,18 +299,19 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::siz
   // its old size.
   constexpr std::size_t node =
       sizeof(codegen::Node) + 3 * sizeof(Value) + 3 * sizeof(std::uint32_t) + 12 + 5 * codegen::most_bytes_of_node / 2;
-  constexpr std::size_t step = 40, word = 3 * (sizeof(Version) + sizeof(Value)) + 3 * 4;
+  constexpr std::size_t step = 40;
+  const std::size_t word = 3 * (sizeof(Version) + (what.dual() ? sizeof(DualValue) : sizeof(Value))) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
   constexpr std::size_t chunks = 8;                      // of an arena, that end with part of a huge page
   const std::size_t bytes =
       tables + node * nodes + step * instructions + word * (words + layout.slots) +
-      64 * (NativePointers<Real>(data, gradient).count + layout.constants.size() + layout.imports.size());
+      64 * (NativePointers<Real>(data, what).count + layout.constants.size() + layout.imports.size());
   return bytes + (codegen::worth_huge_pages(bytes) ? chunks * codegen::huge_page : 0);
 }
 
 template codegen::Graph lower_to_graph(const ProgramData<double>&, const Lowering&);
 template codegen::Graph lower_to_graph(const ProgramData<float>&, const Lowering&);
-template std::size_t bytes_to_make(const ProgramData<double>&, bool, std::size_t);
-template std::size_t bytes_to_make(const ProgramData<float>&, bool, std::size_t);
+template std::size_t bytes_to_make(const ProgramData<double>&, Evaluation, std::size_t);
+template std::size_t bytes_to_make(const ProgramData<float>&, Evaluation, std::size_t);
 
 }  // namespace wengert::plan

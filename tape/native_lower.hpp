@@ -12,24 +12,27 @@ namespace wengert::plan {
 /// The pointers of machine code: what each group of them points at, first one after the other, and how many there are.
 template <class Real>
 struct NativePointers {
-  NativePointers(const ProgramData<Real>& data, bool gradient)
+  NativePointers(const ProgramData<Real>& data, Evaluation what)
       : inputs(0),
-        weights(inputs + (gradient ? data.gradient : data.values).inputs.size()),
-        outputs(weights + (gradient ? data.seeds.size() : 0)),
-        gradients(outputs + (gradient ? data.gradient : data.values).outputs.size()),
-        sums(gradients + (gradient ? data.gradients.size() : 0)),
-        count(sums + data.uniform.sums.size() + (gradient ? data.uniform.totals.size() : 0)) {}
-  std::size_t inputs, weights, outputs, gradients, sums, count;
+        directions(inputs + (what.gradient ? data.gradient : data.values).inputs.size()),
+        weights(directions + (what.dual() ? data.differentiated.size() : 0)),
+        outputs(weights + (what.gradient ? data.seeds.size() : 0)),
+        gradients(outputs + (what.gradient ? data.gradient : data.values).outputs.size()),
+        tangents(gradients + (what.gradient ? data.gradients.size() : 0)),
+        sums(tangents + (what.dual() ? tangents - (what.gradient ? gradients : outputs) : 0)),
+        count(sums + (what.dual() ? 0 : data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0))) {}
+  /// `tangents`: of the gradients, or, where there are none, of the outputs.
+  std::size_t inputs, directions, weights, outputs, gradients, tangents, sums, count;
 };
 
 /// The numbers that code reads as uniforms, and for a point its weights and its shares of the sums too: the first of each group.
 template <class Real>
 struct NativeUniforms {
-  NativeUniforms(const ProgramData<Real>& data, bool gradient)
-      : sum_adjoints((gradient ? data.gradient : data.values).imports.size()),
-        weights(sum_adjoints + (gradient ? data.sum_seeds.size() : 0)),
-        sums(weights + (gradient ? data.seeds.size() : 0)),
-        count(sums + data.uniform.sums.size() + (gradient ? data.uniform.totals.size() : 0)) {}
+  NativeUniforms(const ProgramData<Real>& data, Evaluation what)
+      : sum_adjoints((what.gradient ? data.gradient : data.values).imports.size()),
+        weights(sum_adjoints + (what.gradient ? data.sum_seeds.size() : 0)),
+        sums(weights + (what.gradient ? data.seeds.size() : 0)),
+        count(sums + data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0)) {}
   std::size_t sum_adjoints, weights, sums, count;
 };
 
@@ -40,7 +43,7 @@ struct PointStrides {
 
 /// What to record.
 struct Lowering {
-  bool gradient = true;  ///< values and adjoints
+  Evaluation what = true;
   codegen::Shape shape;
   codegen::Chain chain = codegen::Chain::plain;
   PointStrides strides = {};
@@ -50,13 +53,14 @@ struct Lowering {
   std::size_t least_called = codegen::no_value;
 };
 
-/// Records the whole program, for one vector, two or a point. With `Chain::plain` and where the program wants the zero rule the
-/// graph requires that no derivative is NaN: then no product was one that the rule changes. The graph is incomplete where an op
-/// can't be recorded.
+/// Records the whole program, for one vector, two or a point. With `Chain::plain` and where the program wants the zero rule, which
+/// the formulas of tangents always do, the graph requires that no derivative is NaN: then no product was one that the rule changes.
+/// The graph is incomplete where an op can't be recorded. Of dual numbers: what is the same for all samples has no tangents, and
+/// nothing is summed.
 template <class Real>
 codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how);
 /// Bytes that recording and assembling it take for a while, at most, where there are no more than `nodes`.
 template <class Real>
-std::size_t bytes_to_make(const ProgramData<Real>& data, bool gradient, std::size_t nodes);
+std::size_t bytes_to_make(const ProgramData<Real>& data, Evaluation what, std::size_t nodes);
 
 }  // namespace wengert::plan

@@ -59,7 +59,7 @@ void NativePoint<Real>::take_care() {
   if (!wants_zero_rule(misses_.tried(), misses_.failed()) || !gradient_ || data_.zero_rule != ZeroRule::exact ||
       chain_ == codegen::Chain::zero_rule)
     return;
-  chain_ = more_careful(chain_, data_);
+  chain_ = more_careful(chain_, data_, gradient_);
   const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
   NativeCode<Real> careful = make(limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
   if (!careful.why_not().empty()) return;  // it goes on as it is

@@ -14,19 +14,18 @@ namespace wengert::plan {
 
 /// Records an op's results, or what its adjoint gives to each operand that wants something. `reads`: as the instruction has
 /// them, without the operands' adjoints so far. `results`: as many as it writes.
-template <class Real>
-void record_instruction(codegen::Graph& graph, const Instruction& instruction, const codegen::Value* reads,
-                        codegen::Value* results);
+template <class Real, class Number>
+void record_instruction(codegen::Graph& graph, const Instruction& instruction, const Number* reads, Number* results);
 
 /// The subroutines of one graph, made when they are first wanted.
-template <class Real>
+template <class Real, class Number>
 class Subroutines {
  public:
   /// `least`: operations of an op that is worth a call.
   Subroutines(codegen::Graph& graph, std::size_t least) : graph_(graph), least_(least) {}
 
   /// Records it as a call, if it is worth one.
-  bool call(const Instruction& instruction, const codegen::Value* reads, codegen::Value* results);
+  bool call(const Instruction& instruction, const Number* reads, Number* results);
 
  private:
   std::optional<std::uint32_t> make(const Instruction& instruction);

@@ -101,6 +101,24 @@ Pass<Real> values_pass(const plan::ProgramData<Real>& data, std::size_t samples,
   return {data.values, numbers, samples, 1, data.uniform.sums.size()};
 }
 
+/// Machine code ready for a pass over a batch, or null. There is none for tangents of what is the same for all samples.
+template <class Real>
+NativeRunner<Real>* begin_native(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch,
+                                 const Pass<Real>& pass) {
+  if (what.dual() && machine.uniform().has_tangents()) return nullptr;
+  NativeRunner<Real>* const native = machine.native(what, pass);
+  if (!native) return nullptr;
+  native->begin(batch, machine.threads(), machine.uniform().any() ? &machine.uniform().workspace() : nullptr);
+  return machine.has_room_for(*native, pass) ? native : nullptr;
+}
+
+/// Calls body(Block&) for blocks as machine code wants them, where there is any.
+template <class Real, class Body>
+void each_block(Machine<Real>& machine, const Pass<Real>& pass, const NativeRunner<Real>* native, const Body& body) {
+  if (native) machine.each_block(pass, body, [&](std::size_t worker) { return native->widest(worker); });
+  else machine.each_block(pass, body);
+}
+
 /// The sums over the samples of one pass, where there are any.
 template <class Real>
 class SumsOfBlocks {

@@ -1,6 +1,7 @@
 // What a Program holds: instructions in the order they run, and where everything lies in a block's slots.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,20 @@ namespace wengert::plan {
 
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = 0xffffffffu;
+
+/// What a block computes with.
+enum class Numbers { plain, dual };
+
+/// A kind of evaluation: of values, or of adjoints too; of dual numbers with tangents of either.
+struct Evaluation {
+  bool gradient;
+  Numbers numbers = Numbers::plain;
+
+  constexpr Evaluation(bool gradient_, Numbers numbers_ = Numbers::plain) : gradient(gradient_), numbers(numbers_) {}
+  constexpr bool dual() const { return numbers == Numbers::dual; }
+  static constexpr std::size_t count = 4;
+  constexpr std::size_t number() const { return 2 * dual() + gradient; }
+};
 
 /// Kinds of instructions past those of the catalogue (kernels/catalogue.hpp).
 ///

@@ -50,15 +50,6 @@ void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs
   machine_->finish();
 }
 
-/// Machine code ready for a batch, or null.
-template <class Real>
-NativeRunner<Real>* Replay<Real>::begin_native(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
-  NativeRunner<Real>* const native = machine_->native(gradient, batch.samples);
-  if (!native) return nullptr;
-  native->begin(batch, machine_->threads(), machine_->uniform().any() ? &machine_->uniform().workspace() : nullptr);
-  return machine_->has_room_for(*native, pass) ? native : nullptr;
-}
-
 /// A batch of one sample by machine code, its sums too. False: nothing is done.
 template <class Real>
 bool Replay<Real>::native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
@@ -71,14 +62,6 @@ bool Replay<Real>::native_point(bool gradient, const NativeBatch<Real>& batch, c
   return true;
 }
 
-/// Calls body(Block&) for blocks as machine code wants them, where there is any.
-template <class Real, class Body>
-static void each_block(Machine<Real>& machine, const Pass<Real>& pass, const NativeRunner<Real>* native,
-                       const Body& body) {
-  if (native) machine.each_block(pass, body, [&](std::size_t worker) { return native->widest(worker); });
-  else machine.each_block(pass, body);
-}
-
 /// Values of all samples, and the sums over them.
 template <class Real>
 std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs,
@@ -89,7 +72,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   SumsOfBlocks<Real> sums(*machine_, pass);
   const NativeBatch<Real> batch{samples, inputs, {}, values, {}};
   if (native_point(false, batch, pass)) return sums.finish().values;
-  NativeRunner<Real>* const native = begin_native(false, batch, pass);
+  NativeRunner<Real>* const native = begin_native(*machine_, false, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);
@@ -173,7 +156,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   SumsOfBlocks<Real> sums(*machine_, pass);
   const NativeBatch<Real> batch{samples, inputs, weights, values, gradients};
   if (native_point(true, batch, pass)) return sums.finish().values;
-  NativeRunner<Real>* const native = begin_native(true, batch, pass);
+  NativeRunner<Real>* const native = begin_native(*machine_, true, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
     if (done) return sums.take(block, *native);

@@ -3,26 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "tape/compressed.hpp"
-#include "tape/passes.hpp"
+#include "tape/native_seeds.hpp"
 
 namespace wengert {
 namespace {
-
-/// Tangents of the differentiated inputs: along a direction for each sample, or none.
-template <class Real>
-auto along(Samples<const Real> directions) {
-  return [directions](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) {
-    if (directions.data) load_item(directions, lanes, k, slot);
-    else slot.fill(Real(0));
-  };
-}
-
-/// Tangents of the differentiated inputs: for each seed those of its columns are 1.
-template <class Real>
-auto along(const Seeds& seeds) {
-  return [&seeds](const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) { load_seed(lanes, seeds.of(k), slot); };
-}
 
 /// Where the derivative in place k for a seed goes in a dense matrix.
 struct DenseItems {
@@ -39,13 +23,27 @@ bool has_uniform_products(const Replay<Real>& replay, bool uniform_tangents) {
   return uniform_tangents || replay.program().differentiated_parameters() != 0;
 }
 
+/// As `along` has them for machine code that reads columns, which puts tangents into columns too.
+template <class Real>
+Samples<const Real> directions_of(const AlongDirections<Real>& along) {
+  return along.directions;
+}
+template <class Real>
+Samples<const Real> directions_of(const AlongSeeds<Real>&) {
+  return {};
+}
+
 /// Values and tangents of all samples. Returns the sums over them.
 template <class Real, class Tangent, class Item>
 auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const Real> inputs, const Tangent& tangent,
                   Samples<Real> values, Samples<Real> tangents, const Item& item) {
+  constexpr plan::Evaluation what(false, Numbers::dual);
   const std::vector<plan::Slot>& outputs = pass.layout.outputs;
   SumsOfBlocks<Real> sums(machine, pass);
-  machine.each_block(pass, [&](const typename Machine<Real>::Block& block) {
+  const NativeBatch<Real> batch{pass.samples, inputs, {}, values, {}, directions_of(tangent), tangents};
+  NativeRunner<Real>* const native = begin_native(machine, what, batch, pass);
+  each_block(machine, pass, native, [&](const typename Machine<Real>::Block& block) {
+    if (native && run_native(*native, block, what, batch, tangent, item)) return;
     load_duals<Real>(block, pass.layout, inputs, tangent);
     sums.collect(block, [&](auto* taken) { block.values(taken); });
     store_outputs<Real>(block, pass.layout, values);
@@ -100,7 +98,8 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
                    {{"inputs", program().inputs(), inputs}, {"directions", program().differentiated(), directions}});
   const Pass<Real> pass = values_pass(machine_->data(), samples, Numbers::dual);
   const InUse in_use = machine_->begin({pass}, uniform);
-  const auto sums = tangent_pass(*machine_, pass, inputs, along(directions), values, tangents, same_item);
+  const auto sums =
+      tangent_pass(*machine_, pass, inputs, AlongDirections<Real>{directions}, values, tangents, same_item);
   machine_->uniform().values_after(sums.values, sums.tangents);
   machine_->finish();
 }
@@ -112,7 +111,7 @@ void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inp
   const Pass<Real> pass{machine_->data().values, Numbers::dual, samples, seeds.count};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(machine_->data(), samples) : pass, pass});
   if (has_sums()) sums_first(samples, inputs);
-  tangent_pass(*machine_, pass, inputs, along<Real>(seeds), values, derivatives, item);
+  tangent_pass(*machine_, pass, inputs, AlongSeeds<Real>{seeds}, values, derivatives, item);
   machine_->finish();
 }
 
@@ -124,7 +123,7 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
   const plan::ProgramData<Real>& data = machine_->data();
   UniformSide<Real>& uniform = machine_->uniform();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
-  const bool side_by_side = samples < machine_->lanes() / 2;
+  const bool side_by_side = samples < std::min<std::size_t>(machine_->lanes() / 2, 64);
   const std::size_t sweeps = side_by_side ? 1 : seeds.count;
   const Pass<Real> pass{data.gradient, Numbers::plain, samples, side_by_side ? seeds.count : 1, 0, sweeps};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(data, samples) : pass, pass}, false, seeds.count);
@@ -133,22 +132,35 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
     uniform.adjoints_for(seeds.count,
                          [&](std::size_t seed, std::size_t k) { return seeds.of(data.seeds.size() + k) == seed; });
   }
-  machine_->each_block(pass, [&](const Block& block) {
+  // Adjoints in a slot, or where code reads them.
+  const auto load = [&](const Block& block, std::size_t seed, const LaneSlot<Real>& to, const auto& adjoint_for) {
+    if (!side_by_side) return to.fill(adjoint_for(seed));
+    for (std::size_t e = 0; e < block.lanes.count; ++e) to[e] = adjoint_for(block.lanes.seed(e));
+    to.pad(block.lanes.count);
+  };
+  const auto of_output = [&](std::size_t k) {
+    return [&seeds, k](std::size_t s) { return seeds.of(k) == s ? Real(1) : Real(0); };
+  };
+  const NativeBatch<Real> batch{samples, inputs, {}, values, derivatives};
+  NativeRunner<Real>* const native = data.sum_seeds.empty() ? begin_native(*machine_, true, batch, pass) : nullptr;
+  const auto run_code = [&](const Block& block, std::size_t seed) {
+    return run_native(
+        *native, block, batch, seed == 0,
+        [&](std::size_t k, const LaneSlot<Real>& to) { load(block, seed, to, of_output(k)); },
+        [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
+  };
+  each_block(*machine_, pass, native, [&](const Block& block) {
+    std::size_t done = 0;
+    while (native && done < sweeps && run_code(block, done)) ++done;
+    if (done == sweeps) return;
     load_inputs<Real>(block, data.gradient, inputs);
     block.forward();
     store_outputs<Real>(block, data.gradient, values);
     for (std::size_t seed = 0; seed < sweeps; ++seed) {
-      const auto load = [&](plan::Slot slot, const auto& adjoint_for) {
-        if (slot == plan::no_slot) return;
-        const LaneSlot<Real> to = block.slot(slot);
-        if (!side_by_side) return to.fill(adjoint_for(seed));
-        for (std::size_t e = 0; e < block.lanes.count; ++e) to[e] = adjoint_for(block.lanes.seed(e));
-        to.pad(block.lanes.count);
-      };
       for (std::size_t k = 0; k < data.seeds.size(); ++k)
-        load(data.seeds[k], [&](std::size_t s) { return seeds.of(k) == s ? Real(1) : Real(0); });
+        if (data.seeds[k] != plan::no_slot) load(block, seed, block.slot(data.seeds[k]), of_output(k));
       for (std::size_t k = 0; k < data.sum_seeds.size(); ++k)
-        load(data.sum_seeds[k], [&](std::size_t s) { return uniform.adjoint_for(s, k); });
+        load(block, seed, block.slot(data.sum_seeds[k]), [&](std::size_t s) { return uniform.adjoint_for(s, k); });
       block.backward();
       store_gradients<Real>(block, derivatives,
                             [&](std::size_t s, std::size_t k) { return item(side_by_side ? s : seed, k); });
@@ -214,7 +226,11 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   } else if (first) sums_first(samples, inputs);
   if (uniform.any()) uniform.adjoints_before(uniform_weights);
   SumsOfBlocks<Real> sums(*machine_, pass);
-  machine_->each_block(pass, [&](const Block& block) {
+  constexpr plan::Evaluation what(true, Numbers::dual);
+  const NativeBatch<Real> batch{samples, inputs, weights, values, gradients, directions_of(tangent), products};
+  NativeRunner<Real>* const native = begin_native(*machine_, what, batch, pass);
+  each_block(*machine_, pass, native, [&](const Block& block) {
+    if (native && run_native(*native, block, what, batch, tangent, item)) return;
     load_duals<Real>(block, data.gradient, inputs, tangent);
     sums.collect(block, [&](auto* taken) {
       block.forward(taken);
@@ -267,8 +283,8 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
                    {{"inputs", program().inputs(), inputs},
                     {"weights", program().outputs(), weights},
                     {"directions", program().differentiated(), directions}});
-  second_order(samples, 1, inputs, weights, values, gradients, products, along(directions), same_item, uniform_weights,
-               has_uniform_products(*this, has_uniform_tangents()));
+  second_order(samples, 1, inputs, weights, values, gradients, products, AlongDirections<Real>{directions}, same_item,
+               uniform_weights, has_uniform_products(*this, has_uniform_tangents()));
 }
 
 /// Of one sample's inputs a Hessian is a matrix only where samples don't meet.
@@ -297,7 +313,8 @@ void Replay<Real>::hessian(std::size_t samples, Samples<const Real> inputs, Samp
       samples, {{"values", program().outputs(), values}, {"gradients", n, gradients}, {"hessians", n * n, hessians}},
       {{"inputs", program().inputs(), inputs}, {"weights", program().outputs(), weights}});
   if (n == 0) return vjp(samples, inputs, weights, values, gradients, uniform_weights);
-  second_order(samples, n, inputs, weights, values, gradients, hessians, along<Real>(Seeds{n}), DenseItems{n, true},
+  const Seeds seeds{n};
+  second_order(samples, n, inputs, weights, values, gradients, hessians, AlongSeeds<Real>{seeds}, DenseItems{n, true},
                uniform_weights, false);
 }
 
@@ -317,7 +334,7 @@ void Replay<Real>::sparse_hessian(std::size_t samples, Samples<const Real> input
                    {{"inputs", program().inputs(), inputs}, {"weights", program().outputs(), weights}});
   if (plan.seeds.count == 0) return vjp(samples, inputs, weights, values, gradients, uniform_weights);
   second_order(
-      samples, plan.seeds.count, inputs, weights, values, gradients, nonzeros, along<Real>(plan.seeds),
+      samples, plan.seeds.count, inputs, weights, values, gradients, nonzeros, AlongSeeds<Real>{plan.seeds},
       [&](std::size_t seed, std::size_t k) { return plan.item(seed, k); }, uniform_weights, false);
   for (std::size_t e = 0; e < samples; ++e)
     for (const auto& [to, from] : plan.copies) *place(nonzeros, e, to) = *place(nonzeros, e, from);

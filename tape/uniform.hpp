@@ -29,6 +29,8 @@ class UniformSide {
 
   /// Computes what the samples need of this side, and its tangents if `dual`.
   void begin(bool dual);
+  /// Whether there are tangents of it since `begin`.
+  bool has_tangents() const { return any() && workspace_.dual(); }
   /// Counts calls of `begin`.
   std::uint64_t batch() const { return batch_; }
   const Workspace<Real>& workspace() const { return workspace_; }

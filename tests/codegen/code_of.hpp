@@ -19,11 +19,12 @@ namespace wengert::test {
 template <class Real>
 struct Numbers {
   std::size_t samples;
-  std::vector<Real> inputs, weights, uniforms;
+  std::vector<Real> inputs, directions, weights, uniforms;
 
   Numbers(const Program<Real>& program, std::size_t samples_)
       : samples(samples_),
         inputs(samples * program.inputs()),
+        directions(samples * program.differentiated()),
         weights(samples * program.outputs(), Real(1)),
         uniforms(plan::NativeUniforms<Real>(program.data(), true).weights) {}
 };
@@ -31,23 +32,24 @@ struct Numbers {
 /// What came of some samples: rows.
 template <class Real>
 struct Results {
-  bool well;                                    ///< otherwise they are of no use
-  std::vector<Real> values, gradients, shares;  ///< the last of the sums over samples
+  bool well;                                              ///< otherwise they are of no use
+  std::vector<Real> values, gradients, shares, tangents;  ///< `shares` of the sums over samples
 };
 
-/// The code of values and gradients, or of values alone. The program has to live as long.
+/// The code of one kind of evaluation. The program has to live as long.
 template <class Real>
 class CodeOf {
  public:
   enum Cpu { simulated, here };
 
-  CodeOf(const Program<Real>& program, Isa isa, bool gradient, bool point, codegen::Chain chain = codegen::Chain::plain)
+  CodeOf(const Program<Real>& program, Isa isa, plan::Evaluation what, bool point,
+         codegen::Chain chain = codegen::Chain::plain)
       : data_(program.data()),
-        gradient_(gradient),
+        gradient_(what.gradient),
         point_(point),
-        at_(data_, gradient),
-        uniforms_(data_, gradient),
-        code_(data_, isa, gradient, point, chain, std::numeric_limits<std::size_t>::max()) {}
+        at_(data_, what),
+        uniforms_(data_, what),
+        code_(data_, isa, what, point, chain, std::numeric_limits<std::size_t>::max()) {}
 
   const std::string& why_not() const { return code_.why_not(); }
   const NativeCode<Real>& code() const { return code_; }
@@ -75,6 +77,8 @@ class CodeOf {
       const std::size_t sample = first + std::min(e, count - 1);
       for (std::size_t i = 0; i < inputs(); ++i)
         memory[at_.inputs + i][e] = numbers.inputs[i * numbers.samples + sample];
+      for (std::size_t k = 0; k < at_.weights - at_.directions; ++k)
+        memory[at_.directions + k][e] = numbers.directions[k * numbers.samples + sample];
       for (std::size_t k = 0; k < weights(); ++k)
         memory[at_.weights + k][e] = numbers.weights[k * numbers.samples + sample];
     }
@@ -89,6 +93,8 @@ class CodeOf {
       for (std::size_t k = 0; k < outputs(); ++k) results.values.push_back(memory[at_.outputs + k][e]);
       for (std::size_t k = 0; k < gradients(); ++k)
         results.gradients.push_back(is_zero(k) ? Real(0) : memory[at_.gradients + k][e]);
+      for (std::size_t k = 0; k < at_.sums - at_.tangents; ++k)
+        results.tangents.push_back(gradient_ && is_zero(k) ? Real(0) : memory[at_.tangents + k][e]);
       for (std::size_t q = at_.sums; q < at_.count; ++q) results.shares.push_back(memory[q][e]);
     }
     return results;
@@ -100,7 +106,7 @@ class CodeOf {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = numbers.inputs[i * numbers.samples + sample];
     for (std::size_t k = 0; k < weights(); ++k)
       uniforms[uniforms_.weights + k] = numbers.weights[k * numbers.samples + sample];
-    Results<Real> results{false, std::vector<Real>(outputs()), std::vector<Real>(gradients()), {}};
+    Results<Real> results{false, std::vector<Real>(outputs()), std::vector<Real>(gradients()), {}, {}};
     std::vector<std::byte> spills(code_.spill_bytes() + 1);
     if (cpu == here)
       results.well =
@@ -122,12 +128,18 @@ class CodeOf {
 
 /// Rows, of all samples.
 template <class Real>
-Results<Real> interpreted(const Program<Real>& program, const Numbers<Real>& numbers) {
+Results<Real> interpreted(const Program<Real>& program, const Numbers<Real>& numbers, plan::Evaluation what = true) {
   const std::size_t n = numbers.samples, m = program.outputs(), d = program.differentiated();
-  Results<Real> all{true, std::vector<Real>(n * m), std::vector<Real>(n * d), {}};
-  Replay<Real>(program, {.report_departures = true, .engine = "interpreter"})
-      .vjp(n, columns(numbers.inputs.data(), n), columns(numbers.weights.data(), n), rows(all.values.data(), m),
-           rows(all.gradients.data(), d));
+  Results<Real> all{true, std::vector<Real>(n * m), std::vector<Real>(n * d), {}, {}};
+  Replay<Real> replay(program, {.report_departures = true, .engine = "interpreter"});
+  const auto inputs = columns(numbers.inputs.data(), n), weights = columns(numbers.weights.data(), n),
+             directions = columns(numbers.directions.data(), n);
+  const auto values = rows(all.values.data(), m), gradients = rows(all.gradients.data(), d);
+  if (what.dual()) all.tangents.resize(n * (what.gradient ? d : m));
+  const auto tangents = rows(all.tangents.data(), what.gradient ? d : m);
+  if (!what.dual()) replay.vjp(n, inputs, weights, values, gradients);
+  else if (what.gradient) replay.hvp(n, inputs, directions, values, gradients, tangents, weights);
+  else replay.jvp(n, inputs, directions, values, tangents);
   return all;
 }
 
@@ -147,6 +159,7 @@ void check_bits(const Results<Real>& ours, const Results<Real>& wanted, std::siz
   if (!ours.well) return;
   check(ours.values, wanted.values, "value");
   check(ours.gradients, wanted.gradients, "gradient");
+  check(ours.tangents, wanted.tangents, "tangent");
   check(ours.shares, wanted.shares, "share of sum");
 }
 
@@ -154,14 +167,16 @@ void check_bits(const Results<Real>& ours, const Results<Real>& wanted, std::siz
 /// and all rounds in one call. What goes well has the bits of the interpreter. Returns how many rounds went well.
 template <class Real>
 std::size_t simulate(const Program<Real>& program, Isa isa, bool point, const Numbers<Real>& numbers,
-                     const std::string& what, codegen::Chain chain = codegen::Chain::plain) {
-  const Results<Real> wanted = interpreted(program, numbers);
+                     const std::string& what, codegen::Chain chain = codegen::Chain::plain,
+                     plan::Numbers of = plan::Numbers::plain) {
   std::size_t done = 0;
   for (const bool gradient : {true, false}) {
-    const CodeOf<Real> code(program, isa, gradient, point, chain);
+    const plan::Evaluation evaluation(gradient, of);
+    const Results<Real> wanted = interpreted(program, numbers, evaluation.dual() ? evaluation : true);
+    const CodeOf<Real> code(program, isa, evaluation, point, chain);
     BOOST_TEST_REQUIRE(code.why_not() == "", what);
-    const std::string where =
-        what + ", " + std::string(name(isa)) + (point ? ", alone" : "") + (gradient ? "" : ", values");
+    const std::string where = what + ", " + std::string(name(isa)) + (point ? ", alone" : "") +
+                              (gradient ? "" : ", values") + (evaluation.dual() ? ", dual" : "");
     const std::size_t round = code.lanes();
     bool all_well = true;
     const auto goes_well = [&](std::size_t first, std::size_t count) {

@@ -63,7 +63,8 @@ Numbers<Real> points_of(const Program<Real>& program, Op op, std::size_t n, std:
           e < ordinary ? static_cast<Real>(random.in(std::max(range.low, -2.5), std::min(range.high, 2.5)))
                        : drawn[i % n][(e - ordinary) * 7919 % drawn[i % n].size()];
   }
-  for (Real& weight : numbers.weights) weight = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
+  for (std::vector<Real>* some : {&numbers.weights, &numbers.directions})
+    for (Real& number : *some) number = random.chance(0.01) ? Real(0) : static_cast<Real>(random.in(-2, 2));
   return numbers;
 }
 /// As many as `points` has edges, and some more, of few operands.
@@ -84,6 +85,12 @@ void every_op(Op op, std::size_t n) {
       const std::size_t done = simulate(program, isa, point, numbers, what);
       if (!looks_closer(op)) BOOST_TEST(done > 0u, what << ", " << name(isa));
     }
+  const Numbers<Real> fewer = points_of(program, op, n, 32, special_points(n) / 4);
+  for (const Isa isa : simulated_isas) {
+    const std::size_t done = simulate(program, isa, false, fewer, std::string(name(op)) + " of " + std::to_string(n),
+                                      codegen::Chain::plain, plan::Numbers::dual);
+    if (!looks_closer(op)) BOOST_TEST(done > 0u, name(op) << ", " << name(isa));
+  }
 }
 
 template <class Real>
@@ -97,6 +104,11 @@ void in_subroutines(Op op, std::size_t n) {
     const std::size_t done = simulate(program, Isa::avx512, point, numbers, std::string(name(op)) + " in subroutines");
     if (!looks_closer(op)) BOOST_TEST(done > 0u, name(op));
   }
+  numbers = points_of(program, op, n, samples, 0);
+  std::fill(numbers.inputs.end() - samples, numbers.inputs.end(), Real(-1));
+  const std::size_t done = simulate(program, Isa::avx512, false, numbers, std::string(name(op)) + " in subroutines",
+                                    codegen::Chain::plain, plan::Numbers::dual);
+  if (!looks_closer(op)) BOOST_TEST(done > 0u, name(op));
 }
 
 /// A random graph without parameters, and numbers for it.
@@ -114,6 +126,7 @@ struct RandomCase {
         numbers(program, 1 + random.below(40)) {
     for (Real& number : numbers.inputs) number = some_number<Real>(random, 0.002);
     for (Real& weight : numbers.weights) weight = some_number<Real>(random, 0.002);
+    for (Real& direction : numbers.directions) direction = some_number<Real>(random, 0.002);
   }
   bool has_code() const { return CodeOf<Real>(program, Isa::avx512, true, false).why_not().empty(); }
 
@@ -135,7 +148,9 @@ void random_graphs(std::size_t count) {
       for (const bool point : {false, true})
         for (const codegen::Chain chain : {codegen::Chain::plain, codegen::Chain::special, codegen::Chain::zero_rule}) {
           if (chain != codegen::Chain::plain && any.program.data().zero_rule == ZeroRule::ieee) continue;
-          done += simulate(any.program, isa, point, any.numbers, "graph " + std::to_string(seed), chain);
+          for (const plan::Numbers of : {plan::Numbers::plain, plan::Numbers::dual})
+            if (!point || of == plan::Numbers::plain)
+              done += simulate(any.program, isa, point, any.numbers, "graph " + std::to_string(seed), chain, of);
         }
   }
   BOOST_TEST(done >= count, "only " << done << " rounds were met");

@@ -143,7 +143,17 @@ BOOST_AUTO_TEST_CASE(costs) {
     BOOST_TEST(of_longer.worth_from_alone < 1000u);
     const std::string text = plan::describe_native(longer.data(), isa);
     BOOST_TEST(contains(text, "pays never for samples in batches, from "), text);
-    BOOST_TEST(text.ends_with(" single ones; values, gradients and vjp only"), text);
+    BOOST_TEST(contains(text, " single ones; jvp about "), text);
+    BOOST_TEST(contains(text, " samples in batches; hvp about "), text);
+    // Of dual numbers the interpreter takes several times as long, code about twice.
+    for (const bool gradient : {false, true}) {
+      const plan::NativeCost of_duals = plan::native_cost(products.data(), {gradient, plan::Numbers::dual}, isa);
+      BOOST_TEST(of_duals.native / of_duals.interpreter < 0.7);
+      BOOST_TEST(of_duals.interpreter > 1.5 * plan::native_cost(products.data(), gradient, isa).interpreter);
+    }
+    // Backward sweeps for which the forward one is done again each time: worth it up to some number, if not any.
+    BOOST_TEST(of_products.most_sweeps > 1u);
+    BOOST_TEST(of_longer.most_sweeps < 2u);
     Replay<double> replay(longer, {.isa = std::string(name(isa)), .engine = "auto"});
     const std::vector<double> x(200, 0.5);
     std::vector<double> y(200);

@@ -1,0 +1,185 @@
+// Derivatives of every kind by machine code beside the interpreter's: times of one thread, in interleaved slices.
+//
+//   meson compile -C build/release derivatives_benchmark && build/release/bench/derivatives/derivatives_benchmark
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/recorded.hpp"
+#include "bench/statistics.hpp"
+#include "wengert/wengert.hpp"
+
+namespace {
+
+using namespace wengert::bench;
+using wengert::columns;
+using wengert::Id;
+
+constexpr std::size_t rounds = 25;
+constexpr double slice = 2e-3;  // seconds, at least
+
+enum class Kind { gradient, jvp, hvp, jacobian, hessian };
+constexpr const char* names[] = {"gradient", "jvp", "hvp", "jacobian", "hessian"};
+
+/// A workload, or several of its variables as outputs, and numbers for it: columns.
+template <class Real>
+class Contest {
+ public:
+  /// `outputs`: how many variables, the last of the tape.
+  Contest(const Workload& workload, std::size_t outputs, Kind kind, std::size_t samples)
+      : kind_(kind), samples_(samples), program_(compile(workload, outputs)) {
+    for (std::size_t i = 0; i < workload.inputs; ++i)
+      for (std::size_t e = 0; e < samples; ++e) inputs_.push_back(static_cast<Real>(workload.input(e, i)));
+    const std::size_t d = program_.differentiated(), m = program_.outputs();
+    for (std::size_t k = 0; k < d * samples; ++k) directions_.push_back(static_cast<Real>(k % 7) - Real(2.5));
+    values_.resize(m * samples);
+    gradients_.resize(d * samples);
+    derivatives_.resize(samples * (kind == Kind::hessian ? d * d : kind == Kind::jacobian ? d * m : std::max(d, m)));
+  }
+
+  std::size_t operations() const { return program_.statistics().forward_instructions; }
+
+  /// That both compute the same. Throws where they don't.
+  void check(const std::string& engine) {
+    wengert::Replay<Real> interpreter(program_), other(program_, {.engine = engine});
+    const std::vector<Real> wanted = results(interpreter), ours = results(other);
+    using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+    if (!std::equal(ours.begin(), ours.end(), wanted.begin(), [](Real a, Real b) {
+          return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b) || (a != a && b != b);
+        }))
+      throw std::logic_error(fmt::format("{}: machine code has other results", names[static_cast<int>(kind_)]));
+  }
+
+  struct Times {
+    double ns;     // of the interpreter, a sample
+    double ratio;  // of the engine to the interpreter
+    std::string engine;
+  };
+  Times time(const std::string& engine) {
+    wengert::Replay<Real> interpreter(program_), other(program_, {.engine = engine});
+    std::size_t calls = 1;
+    while (seconds(interpreter, calls) < slice) calls *= 2;
+    if (engine == "auto")
+      for (int k = 0; k < 400; ++k) seconds(other, calls);  // so that it has what is worth it
+    std::vector<double> base, ratios;
+    for (std::size_t round = 0; round <= rounds; ++round) {
+      const double by_interpreter = seconds(interpreter, calls), by_other = seconds(other, calls);
+      if (round == 0) continue;  // warm-up
+      base.push_back(1e9 * by_interpreter / static_cast<double>(calls * samples_));
+      ratios.push_back(by_other / by_interpreter);
+    }
+    return {median(base), median(ratios), other.engine()};
+  }
+
+ private:
+  static wengert::Program<Real> compile(const Workload& workload, std::size_t outputs) {
+    const Recorded<Real> recorded(workload, true);
+    if (outputs == 1) return wengert::compile(recorded.tape, recorded.output, {recorded.differentiated});
+    std::vector<Id> last;
+    const auto& ops = recorded.tape.view().ops;
+    for (std::size_t k = 0; k < outputs; ++k) last.push_back(ops[ops.size() - 1 - k % ops.size()].out);
+    return wengert::compile(recorded.tape, std::span<const Id>(last), {recorded.differentiated});
+  }
+
+  void call(wengert::Replay<Real>& replay) {
+    const std::size_t n = samples_;
+    const auto in = columns(std::as_const(inputs_).data(), n), along = columns(std::as_const(directions_).data(), n);
+    const auto values = columns(values_.data(), n), gradients = columns(gradients_.data(), n),
+               derivatives = columns(derivatives_.data(), n);
+    switch (kind_) {
+      case Kind::gradient: return replay.gradient(n, in, values, gradients);
+      case Kind::jvp: return replay.jvp(n, in, along, values, derivatives);
+      case Kind::hvp: return replay.hvp(n, in, along, values, gradients, derivatives);
+      case Kind::jacobian: return replay.jacobian(n, in, values, derivatives);
+      case Kind::hessian: return replay.hessian(n, in, values, gradients, derivatives);
+    }
+  }
+  double seconds(wengert::Replay<Real>& replay, std::size_t calls) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t k = 0; k < calls; ++k) call(replay);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::vector<Real> results(wengert::Replay<Real>& replay) {
+    call(replay);
+    std::vector<Real> all = values_;
+    all.insert(all.end(), gradients_.begin(), gradients_.end());
+    all.insert(all.end(), derivatives_.begin(), derivatives_.end());
+    return all;
+  }
+
+  const Kind kind_;
+  const std::size_t samples_;
+  wengert::Program<Real> program_;
+  std::vector<Real> inputs_, directions_, values_, gradients_, derivatives_;
+};
+
+template <class Real>
+void one(const Workload& workload, std::size_t outputs, Kind kind, bool check_only, const std::string& engine) {
+  const std::size_t samples = kind == Kind::hessian || kind == Kind::jacobian ? 256 : 1024;
+  if (kind == Kind::hessian && workload.differentiated.size() > 64) return;
+  Contest<Real> contest(workload, outputs, kind, check_only ? 67 : samples);
+  contest.check("native");
+  if (check_only) return;
+  const auto [ns, ratio, by] = contest.time(engine);
+  fmt::print("{:<14} {:<4} {:>7} {:<9} {:>12.1f} {:>8.2f}  {}\n", workload.name, sizeof(Real) == 8 ? "f64" : "f32",
+             outputs, names[static_cast<int>(kind)], ns, ratio, by);
+  std::fflush(stdout);
+}
+
+template <class Real>
+void each(bool check_only, const std::string& engine) {
+  for (const char* const name : {"expr", "black-scholes", "rosenbrock", "heston", "dag", "west"}) {
+    const Workload workload = make_workload(name, {.ops = 1000});
+    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp, Kind::hessian})
+      one<Real>(workload, 1, kind, check_only, engine);
+    // By rows, then by columns.
+    one<Real>(workload, 2, Kind::jacobian, check_only, engine);
+    if (workload.differentiated.size() <= 16)
+      one<Real>(workload, 2 * workload.differentiated.size(), Kind::jacobian, check_only, engine);
+  }
+}
+
+int usage(std::FILE* to, int code) {
+  std::fputs(
+      "usage: derivatives_benchmark [--check | --auto]\n\nTimes derivatives of every kind by machine code, as a part "
+      "of "
+      "the interpreter's time; one thread, medians of interleaved\nrounds. --check: times nothing, but checks that "
+      "both "
+      "compute the same. --auto: what `auto` chooses.\n",
+      to);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool check_only = false;
+  std::string engine = "native";
+  if (argc > 1) {
+    const std::string_view option = argv[1];
+    if (option == "--help") return usage(stdout, 0);
+    if (argc > 2 || (option != "--check" && option != "--auto")) return usage(stderr, 2);
+    check_only = option == "--check";
+    if (!check_only) engine = "auto";
+  }
+  try {
+    if (!check_only)
+      fmt::print("{:<14} {:<4} {:>7} {:<9} {:>12} {:>8}  {}\n", "workload", "", "outputs", "", "ns a sample", "ratio",
+                 "by");
+    each<double>(check_only, engine);
+    each<float>(check_only, engine);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "derivatives_benchmark: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,98 @@
+// Blocks of derivatives by machine code: of lanes that are samples, or samples with one of several seeds.
+#pragma once
+
+#include "tape/compressed.hpp"
+#include "tape/passes.hpp"
+
+namespace wengert {
+
+/// Tangents of the differentiated inputs: along a direction for each sample, or none.
+template <class Real>
+struct AlongDirections {
+  Samples<const Real> directions;
+
+  void operator()(const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) const {
+    if (directions.data) load_item(directions, lanes, k, slot);
+    else slot.fill(Real(0));
+  }
+};
+
+/// For each seed those of its columns are 1.
+template <class Real>
+struct AlongSeeds {
+  const Seeds& seeds;
+
+  void operator()(const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) const {
+    load_seed(lanes, seeds.of(k), slot);
+  }
+};
+
+/// Derivatives of differentiated inputs that code left in memory, from pointer `first` on; 0 where there is none.
+template <class Real, class Memory, class Item>
+void store_gradients(const plan::ProgramData<Real>& data, const Memory& memory, std::size_t first,
+                     const LaneRange& lanes, Samples<Real> to, const Item& item) {
+  for (std::size_t k = 0; to.data && k < data.gradients.size(); ++k) {
+    LaneSlot<Real> from = memory(first + k);
+    if (data.gradients[k] == plan::no_slot) from.data = nullptr;
+    store_derivative(from, lanes, to, [&](std::size_t seed) { return item(seed, k); });
+  }
+}
+
+/// A block of dual numbers, of the batch that the code was made ready for. False: nothing is done, use the interpreter. `item(seed, k)`
+/// says where tangent k goes.
+template <class Real, class Tangent, class Item>
+bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block& block, plan::Evaluation what,
+                const NativeBatch<Real>& batch, const Tangent& tangent, const Item& item) {
+  const LaneRange& lanes = block.lanes;
+  if constexpr (__is_same(Tangent, AlongDirections<Real>)) return native.run(lanes, block.worker, block.width());
+  const plan::ProgramData<Real>& data = block.data();
+  const plan::Layout<Real>& layout = what.gradient ? data.gradient : data.values;
+  const plan::NativePointers<Real>& at = native.pointers();
+  const auto load = [&](const auto& memory) {
+    for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+      if (layout.inputs[i] != plan::no_slot) load_item(batch.inputs, lanes, i, memory(at.inputs + i));
+    for (std::size_t k = 0; k < data.differentiated.size(); ++k)
+      if (layout.inputs[data.differentiated[k]] != plan::no_slot) tangent(lanes, k, memory(at.directions + k));
+    for (std::size_t k = 0; what.gradient && k < data.seeds.size(); ++k) {
+      if (data.seeds[k] == plan::no_slot) continue;
+      if (batch.weights.data) load_item(batch.weights, lanes, k, memory(at.weights + k));
+      else memory(at.weights + k).fill(Real(1));
+    }
+  };
+  const auto store = [&](const auto& memory) {
+    for (std::size_t k = 0; batch.values.data && k < layout.outputs.size(); ++k)
+      store_item(memory(at.outputs + k), lanes, batch.values, k);
+    if (what.gradient) {
+      store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients,
+                            [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+      return store_gradients<Real>(data, memory, at.tangents, lanes, batch.tangents, item);
+    }
+    for (std::size_t k = 0; batch.tangents.data && k < layout.outputs.size(); ++k)
+      store_derivative(memory(at.tangents + k), lanes, batch.tangents, [&](std::size_t seed) { return item(seed, k); });
+  };
+  return native.run(lanes, block.worker, block.width(), load, store);
+}
+
+/// A block of adjoints by machine code: one sweep for each lane. `first`: the first of the block, which has values and inputs to be
+/// loaded; others go on with those. `load_weight(k, lanes)` has the adjoint of output k.
+template <class Real, class LoadWeight, class Item>
+bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block& block, const NativeBatch<Real>& batch,
+                bool first, const LoadWeight& load_weight, const Item& item) {
+  const LaneRange& lanes = block.lanes;
+  const plan::ProgramData<Real>& data = block.data();
+  const plan::NativePointers<Real>& at = native.pointers();
+  const auto load = [&](const auto& memory) {
+    for (std::size_t i = 0; first && i < data.gradient.inputs.size(); ++i)
+      if (data.gradient.inputs[i] != plan::no_slot) load_item(batch.inputs, lanes, i, memory(at.inputs + i));
+    for (std::size_t k = 0; k < data.seeds.size(); ++k)
+      if (data.seeds[k] != plan::no_slot) load_weight(k, memory(at.weights + k));
+  };
+  const auto store = [&](const auto& memory) {
+    for (std::size_t k = 0; first && batch.values.data && k < data.gradient.outputs.size(); ++k)
+      store_item(memory(at.outputs + k), lanes, batch.values, k);
+    store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients, item);
+  };
+  return native.run(lanes, block.worker, block.width(), load, store);
+}
+
+}  // namespace wengert

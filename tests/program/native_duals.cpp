@@ -1,0 +1,212 @@
+// Machine code of dual numbers: for every op and random graphs, tangents of values and of gradients have the interpreter's bits.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/every_op.hpp"
+#include "tests/points.hpp"
+#include "tests/program/native_blocks.hpp"
+#include "tests/program/random_tape.hpp"
+#include "tests/soak.hpp"
+
+namespace wengert::test {
+namespace {
+
+/// Columns of a batch.
+template <class Real>
+struct Batch {
+  std::size_t samples;
+  std::vector<Real> inputs, directions, weights;
+
+  template <class Draw>
+  Batch(const Program<Real>& program, std::size_t samples_, Random& random, const Draw& input)
+      : samples(samples_),
+        inputs(samples * program.inputs()),
+        directions(samples * program.differentiated()),
+        weights(samples * program.outputs()) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k] = input(k / samples, k % samples);
+    for (std::vector<Real>* numbers : {&directions, &weights})
+      for (Real& number : *numbers)
+        number = random.chance(0.002) ? some_number<Real>(random, 0.5) : static_cast<Real>(random.in(-2, 2));
+  }
+};
+
+template <class Real>
+struct Derivatives {
+  std::vector<Real> values, gradients, tangents;
+
+  Derivatives(const Program<Real>& program, bool gradient, std::size_t samples)
+      : values(samples * program.outputs()),
+        gradients(gradient ? samples * program.differentiated() : 0),
+        tangents(samples * (gradient ? program.differentiated() : program.outputs())) {}
+};
+
+template <class Real>
+Derivatives<Real> interpreted(const Program<Real>& program, bool gradient, const Batch<Real>& x) {
+  const std::size_t n = x.samples;
+  Derivatives<Real> all(program, gradient, n);
+  Replay<Real> replay(program);
+  if (gradient)
+    replay.hvp(n, columns(x.inputs.data(), n), columns(x.directions.data(), n), columns(all.values.data(), n),
+               columns(all.gradients.data(), n), columns(all.tangents.data(), n), columns(x.weights.data(), n));
+  else
+    replay.jvp(n, columns(x.inputs.data(), n), columns(x.directions.data(), n), columns(all.values.data(), n),
+               columns(all.tangents.data(), n));
+  return all;
+}
+
+/// Blocks of a batch by machine code alone, against the interpreter. Returns how many it did, of both kinds.
+template <class Real>
+std::size_t run_blocks(const Program<Real>& program, Isa isa, const Batch<Real>& x, const std::string& what) {
+  std::size_t done = 0;
+  const std::size_t n = x.samples;
+  for (const bool gradient : {false, true}) {
+    const Derivatives<Real> wanted = interpreted(program, gradient, x);
+    Derivatives<Real> ours(program, gradient, n);
+    NativeRunner<Real> code(program.data(), isa, {gradient, plan::Numbers::dual});
+    BOOST_TEST_REQUIRE(code.why_not() == "", what);
+    const std::size_t block = code.code().lanes();
+    for (std::size_t first = 0; first < n; first += block) {
+      code.begin({n, columns(x.inputs.data(), n), columns(x.weights.data(), n), columns(ours.values.data(), n),
+                  columns(ours.gradients.data(), n), columns(x.directions.data(), n), columns(ours.tangents.data(), n)},
+                 1, nullptr);
+      const std::size_t count = std::min(block, n - first);
+      if (!code.run({first, count}, 0, block)) continue;
+      ++done;
+      const auto check = [&](const char* thing, const std::vector<Real>& a, const std::vector<Real>& b) {
+        for (std::size_t k = 0; k < a.size(); ++k)
+          if (k % n >= first && k % n < first + count && !same_bits(a[k], b[k]))
+            BOOST_FAIL(what << ", " << name(isa) << (gradient ? ", hvp" : ", jvp") << ", sample " << k % n << ", "
+                            << thing << ' ' << k / n << ": " << show(a[k]) << ", interpreter " << show(b[k]));
+      };
+      check("value", ours.values, wanted.values);
+      check("gradient", ours.gradients, wanted.gradients);
+      check("tangent", ours.tangents, wanted.tangents);
+    }
+  }
+  return done;
+}
+
+/// Ops whose formulas loop until a lane is done.
+bool has_no_vector_form(Op op) { return op == Op::tgamma || op == Op::lgamma || op == Op::digamma; }
+/// Ops whose slopes take a closer look at many ordinary points.
+bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
+
+/// One op `times` times, of other inputs each time, after them `products` of one more input.
+template <class Real>
+Program<Real> program_of(Op op, std::size_t n, std::size_t times, std::size_t products) {
+  NaiveTape<Real> tape;
+  std::vector<Id> inputs, outputs;
+  for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
+  for (std::size_t t = 0; t < times; ++t) {
+    const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
+    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
+  }
+  if (products != 0) {
+    const Id one = tape.input(Real(1));
+    Id product = one;
+    for (std::size_t k = 0; k < products; ++k) product = tape.mul(product, one);
+    outputs.push_back(product);
+  }
+  return compile(tape, std::span<const Id>(outputs));
+}
+
+template <class Real>
+Real ordinary(Random& random, Op op, std::size_t i) {
+  const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i];
+  return static_cast<Real>(random.in(std::max(range.low, -2.5), std::min(range.high, 2.5)));
+}
+
+/// At ordinary points, then at all its special ones.
+template <class Real>
+void every_op(Op op, std::size_t n) {
+  const Program<Real> program = program_of<Real>(op, n, 1, 0);
+  if (has_no_vector_form(op)) {
+    for (const Isa isa : native_isas())
+      BOOST_TEST(NativeRunner<Real>(program.data(), isa, {true, plan::Numbers::dual}).why_not() != "");
+    return;
+  }
+  const std::uint64_t seed = static_cast<std::uint64_t>(op) * 100 + n;
+  Random random(seed);
+  const Columns<Real> special = points<Real>(op, n, 300, seed);
+  const std::size_t samples = std::clamp<std::size_t>(soak(1003), 103, 10'003), tame = samples * 4 / 10;
+  const Batch<Real> x(program, samples, random, [&](std::size_t i, std::size_t e) {
+    return e < tame ? ordinary<Real>(random, op, i) : special[i][(e - tame) * 7919 % special[i].size()];
+  });
+  for (const Isa isa : native_isas()) {
+    const std::size_t done = run_blocks(program, isa, x, std::string(name(op)) + " of " + std::to_string(n));
+    const std::size_t blocks = 2 * tame / (64 / sizeof(Real));
+    if (!looks_closer(op))
+      BOOST_TEST(done >= blocks / 2, name(op) << ", " << name(isa) << ": only " << done << " blocks");
+  }
+}
+
+/// In code so long that ops which take many operations are subroutines.
+template <class Real>
+void many_of_one_op(Op op, std::size_t n) {
+  const Program<Real> program = program_of<Real>(op, n, 5, 3000);
+  Random random(static_cast<std::uint64_t>(op) * 10 + n);
+  const Batch<Real> x(program, 35, random, [&](std::size_t i, std::size_t) {
+    return i + 1 == program.inputs() ? Real(-1) : ordinary<Real>(random, op, i % n);
+  });
+  for (const Isa isa : native_isas()) {
+    const std::size_t done = run_blocks(program, isa, x, std::string(name(op)) + " in subroutines");
+    if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
+  }
+}
+
+template <class Real>
+void random_graphs(std::size_t count) {
+  std::size_t done = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    RandomTape<Real> graph = random_tape<Real>(random, random.chance(0.1) ? 600 : 1 + random.below(60), 0.05);
+    graph.tape.set_zero_rule(random.chance(0.5) ? ZeroRule::ieee : ZeroRule::exact);
+    const std::string what = "graph " + std::to_string(seed);
+    CompileOptions options;
+    if (random.chance(0.3)) options.differentiated.emplace(graph.inputs.begin(), graph.inputs.begin() + 1);
+    const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs), options);
+    if (!NativeRunner<Real>(program.data(), native_isas()[0], true).why_not().empty()) continue;
+    const Batch<Real> x(program, 1 + random.below(70), random,
+                        [&](std::size_t, std::size_t) { return some_number<Real>(random, 0.002); });
+    for (const Isa isa : native_isas()) done += run_blocks(program, isa, x, what);
+  }
+  BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(native_duals, *needs(Isa::avx2))
+
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
+  if (op == Op::sum_samples) return;
+  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
+  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
+  for (std::uint32_t n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 40u}) {
+    if (info(op).outputs(n) == 0) continue;
+    every_op<double>(op, n);
+    every_op<float>(op, n);
+  }
+}
+
+BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
+  if (op == Op::sum_samples || has_no_vector_form(op)) return;
+  many_of_one_op<double>(op, static_cast<std::size_t>(info(op).arity));
+  many_of_one_op<float>(op, static_cast<std::size_t>(info(op).arity));
+}
+BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) {
+  for (std::uint32_t n : {2u, 3u, 4u}) {
+    if (info(op).outputs(n) == 0) continue;
+    many_of_one_op<double>(op, n);
+    many_of_one_op<float>(op, n);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(400)); }
+BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(400)); }
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace wengert::test

@@ -34,12 +34,14 @@ class Departures {
     failed.fill(none);
   }
 
-  /// Those of all workers, by sample.
+  /// Those of all workers, by sample, each once.
   void gather() {
     const auto first = static_cast<std::ptrdiff_t>(all_.size());
     for (const std::vector<Departure>& some : of_worker_) all_.insert(all_.end(), some.begin(), some.end());
     const auto before = [](const Departure& a, const Departure& b) { return a.sample < b.sample; };
     if (!std::is_sorted(all_.begin() + first, all_.end(), before)) std::sort(all_.begin() + first, all_.end(), before);
+    const auto same = [](const Departure& a, const Departure& b) { return a.sample == b.sample; };
+    all_.erase(std::unique(all_.begin() + first, all_.end(), same), all_.end());
   }
   std::span<const Departure> all() const { return all_; }
 

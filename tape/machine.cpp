@@ -129,7 +129,7 @@ double Machine<Real>::ns_of(const Pass<Real>& pass) const {
   const std::size_t instructions = &pass.layout == &data_.values
                                        ? data_.values_code.instructions
                                        : data_.forward.instructions + pass.sweeps * data_.backward.instructions;
-  const double vectors = static_cast<double>(pass.samples * pass.seeds) / static_cast<double>(vector_);
+  const double vectors = static_cast<double>(pass.samples * pass.seeds * pass.times) / static_cast<double>(vector_);
   return vectors * static_cast<double>(instructions) *
          (pass.numbers == Numbers::dual ? ns_of_dual_instruction : ns_of_instruction);
 }
@@ -203,8 +203,9 @@ template <class Real>
 InUse Machine<Real>::begin(std::initializer_list<Pass<Real>> passes, bool dual, std::size_t seeds) {
   InUse in_use(running_, "this Replay");
   for (const Pass<Real>& pass : passes)
-    if (pass.seeds > 1 && pass.samples > std::numeric_limits<std::ptrdiff_t>::max() / pass.seeds)
-      throw Error(ErrorCode::bad_size, std::to_string(pass.samples) + " samples with " + std::to_string(pass.seeds) +
+    if (const std::size_t each = std::max(pass.seeds, pass.times);
+        each > 1 && pass.samples > std::numeric_limits<std::ptrdiff_t>::max() / each)
+      throw Error(ErrorCode::bad_size, std::to_string(pass.samples) + " samples with " + std::to_string(each) +
                                            " sweeps each are more than can be counted");
   departures_.clear();
   if (has_budget()) {
@@ -264,7 +265,7 @@ NativeRunner<Real>* Machine<Real>::native(plan::Evaluation what, const Pass<Real
   const std::size_t lanes = pass.samples * pass.seeds;
   if (!native_allowed() || lanes <= 1) return nullptr;
   auto& native = blocks_[what.number()];
-  if (!worth_making(native, what, lanes, pass.sweeps)) return nullptr;
+  if (!worth_making(native, what, lanes * pass.times, pass.sweeps)) return nullptr;
   if (!native.runner) native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, what, room_for_native());
   return native.runner->why_not().empty() ? native.runner.get() : nullptr;
 }
@@ -310,7 +311,9 @@ std::string Machine<Real>::engine() const {
   bool any = false;
   each_native([&](const auto& native) {
     if (!native.runner) {
-      if (native.worth_from == plan::NativeCost::never) why_not = "native code would not pay (Program::describe)";
+      const bool refused = native.worth_from != 0 && native.samples == 0;  // for so many sweeps
+      if (refused || native.worth_from == plan::NativeCost::never)
+        why_not = "native code would not pay (Program::describe)";
     } else if (native.runner->why_not().empty()) {
       any = true;
     } else {

@@ -36,6 +36,7 @@ struct Pass {
   /// Over the samples, not counting those of tangents; where there are any no block reaches across a group of the reduction.
   std::size_t sums = 0;
   std::size_t sweeps = 1;  ///< backward ones for each lane
+  std::size_t times = 1;   ///< that all of it is done, once for each seed
 };
 
 template <class Real>
@@ -48,6 +49,8 @@ class Machine {
   Isa isa() const { return isa_; }
   unsigned threads() const { return static_cast<unsigned>(workers_.size()); }
   std::size_t lanes() const { return lanes_; }
+  /// Whether so many samples fill blocks by themselves, so that seeds needn't be side by side in the lanes.
+  bool fill_blocks(std::size_t samples) const { return samples >= std::min<std::size_t>(lanes_ / 2, 64); }
   std::size_t bytes() const;
   /// Machine code for a pass of more than one lane; null where the interpreter is to do it.
   NativeRunner<Real>* native(plan::Evaluation what, const Pass<Real>& pass);

@@ -15,17 +15,31 @@ struct AlongDirections {
     if (directions.data) load_item(directions, lanes, k, slot);
     else slot.fill(Real(0));
   }
+  AlongDirections at(std::size_t) const { return *this; }
 };
 
 /// For each seed those of its columns are 1.
 template <class Real>
 struct AlongSeeds {
   const Seeds& seeds;
+  std::size_t one = no_item;  ///< the seed of all lanes; otherwise these have one each
 
   void operator()(const LaneRange& lanes, std::size_t k, LaneSlot<Real> slot) const {
-    load_seed(lanes, seeds.of(k), slot);
+    if (one == no_item) load_seed(lanes, seeds.of(k), slot);
+    else slot.fill(seeds.of(k) == one ? Real(1) : Real(0));
   }
+  AlongSeeds at(std::size_t seed) const { return {seeds, seed}; }
 };
+
+/// Calls run(tangent, item, whether it is the first) for all that a pass does with a block: for each seed, or once for all that are side
+/// by side.
+template <class Real, class Tangent, class Item, class Run>
+void each_time(const Pass<Real>& pass, const Tangent& tangent, const Item& item, const Run& run) {
+  if (pass.times == 1) return run(tangent, item, true);
+  for (std::size_t seed = 0; seed < pass.times; ++seed)
+    run(
+        tangent.at(seed), [&item, seed](std::size_t, std::size_t k) { return item(seed, k); }, seed == 0);
+}
 
 /// Derivatives of differentiated inputs that code left in memory, from pointer `first` on; 0 where there is none.
 template <class Real, class Memory, class Item>
@@ -39,32 +53,33 @@ void store_gradients(const plan::ProgramData<Real>& data, const Memory& memory, 
 }
 
 /// A block of dual numbers, of the batch that the code was made ready for. False: nothing is done, use the interpreter. `item(seed, k)`
-/// says where tangent k goes.
+/// says where tangent k goes. `first`: of the block, which has values and inputs to be loaded; others go on with those.
 template <class Real, class Tangent, class Item>
 bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block& block, plan::Evaluation what,
-                const NativeBatch<Real>& batch, const Tangent& tangent, const Item& item) {
+                const NativeBatch<Real>& batch, const Tangent& tangent, const Item& item, bool first) {
   const LaneRange& lanes = block.lanes;
   if constexpr (__is_same(Tangent, AlongDirections<Real>)) return native.run(lanes, block.worker, block.width());
   const plan::ProgramData<Real>& data = block.data();
   const plan::Layout<Real>& layout = what.gradient ? data.gradient : data.values;
   const plan::NativePointers<Real>& at = native.pointers();
   const auto load = [&](const auto& memory) {
-    for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+    for (std::size_t i = 0; first && i < layout.inputs.size(); ++i)
       if (layout.inputs[i] != plan::no_slot) load_item(batch.inputs, lanes, i, memory(at.inputs + i));
     for (std::size_t k = 0; k < data.differentiated.size(); ++k)
       if (layout.inputs[data.differentiated[k]] != plan::no_slot) tangent(lanes, k, memory(at.directions + k));
-    for (std::size_t k = 0; what.gradient && k < data.seeds.size(); ++k) {
+    for (std::size_t k = 0; first && what.gradient && k < data.seeds.size(); ++k) {
       if (data.seeds[k] == plan::no_slot) continue;
       if (batch.weights.data) load_item(batch.weights, lanes, k, memory(at.weights + k));
       else memory(at.weights + k).fill(Real(1));
     }
   };
   const auto store = [&](const auto& memory) {
-    for (std::size_t k = 0; batch.values.data && k < layout.outputs.size(); ++k)
+    for (std::size_t k = 0; first && batch.values.data && k < layout.outputs.size(); ++k)
       store_item(memory(at.outputs + k), lanes, batch.values, k);
     if (what.gradient) {
-      store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients,
-                            [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+      if (first)
+        store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients,
+                              [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
       return store_gradients<Real>(data, memory, at.tangents, lanes, batch.tangents, item);
     }
     for (std::size_t k = 0; batch.tangents.data && k < layout.outputs.size(); ++k)
@@ -73,8 +88,7 @@ bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block&
   return native.run(lanes, block.worker, block.width(), load, store);
 }
 
-/// A block of adjoints by machine code: one sweep for each lane. `first`: the first of the block, which has values and inputs to be
-/// loaded; others go on with those. `load_weight(k, lanes)` has the adjoint of output k.
+/// A block of adjoints by machine code: one sweep for each lane. `load_weight(k, lanes)` has the adjoint of output k. The rest as above.
 template <class Real, class LoadWeight, class Item>
 bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block& block, const NativeBatch<Real>& batch,
                 bool first, const LoadWeight& load_weight, const Item& item) {

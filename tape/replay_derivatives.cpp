@@ -23,6 +23,13 @@ bool has_uniform_products(const Replay<Real>& replay, bool uniform_tangents) {
   return uniform_tangents || replay.program().differentiated_parameters() != 0;
 }
 
+/// Whether each block does one seed of a matrix after the other, which needs no looking for each lane's sample. Several threads have
+/// more to share where all are side by side.
+template <class Real>
+bool one_seed_at_a_time(const Machine<Real>& machine, std::size_t samples) {
+  return machine.fill_blocks(samples) && (machine.threads() == 1 || samples >= machine.threads() * machine.lanes());
+}
+
 /// As `along` has them for machine code that reads columns, which puts tangents into columns too.
 template <class Real>
 Samples<const Real> directions_of(const AlongDirections<Real>& along) {
@@ -43,14 +50,17 @@ auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const 
   const NativeBatch<Real> batch{pass.samples, inputs, {}, values, {}, directions_of(tangent), tangents};
   NativeRunner<Real>* const native = begin_native(machine, what, batch, pass);
   each_block(machine, pass, native, [&](const typename Machine<Real>::Block& block) {
-    if (native && run_native(*native, block, what, batch, tangent, item)) return;
-    load_duals<Real>(block, pass.layout, inputs, tangent);
-    sums.collect(block, [&](auto* taken) { block.values(taken); });
-    store_outputs<Real>(block, pass.layout, values);
-    if (!tangents.data) return;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      store_derivative(block.tangent(outputs[k]), block.lanes, tangents,
-                       [&](std::size_t seed) { return item(seed, k); });
+    bool by_code = native;
+    each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool first) {
+      by_code = by_code && run_native(*native, block, what, batch, along, place_of, first);
+      if (by_code) return;
+      load_duals<Real>(block, pass.layout, inputs, along);
+      sums.collect(block, [&](auto* taken) { block.values(taken); });
+      if (first) store_outputs<Real>(block, pass.layout, values);
+      for (std::size_t k = 0; tangents.data && k < outputs.size(); ++k)
+        store_derivative(block.tangent(outputs[k]), block.lanes, tangents,
+                         [&](std::size_t seed) { return place_of(seed, k); });
+    });
   });
   return sums.finish();
 }
@@ -108,7 +118,9 @@ template <class Real>
 template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, const Seeds& seeds, const Item& item) {
-  const Pass<Real> pass{machine_->data().values, Numbers::dual, samples, seeds.count};
+  const bool one_by_one = one_seed_at_a_time(*machine_, samples);
+  const Pass<Real> pass{machine_->data().values,     Numbers::dual, samples, one_by_one ? 1 : seeds.count, 0, 1,
+                        one_by_one ? seeds.count : 1};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(machine_->data(), samples) : pass, pass});
   if (has_sums()) sums_first(samples, inputs);
   tangent_pass(*machine_, pass, inputs, AlongSeeds<Real>{seeds}, values, derivatives, item);
@@ -123,7 +135,8 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
   const plan::ProgramData<Real>& data = machine_->data();
   UniformSide<Real>& uniform = machine_->uniform();
   // Many samples: one forward sweep, then a reverse sweep for each seed. Few: all seeds side by side in the lanes.
-  const bool side_by_side = samples < std::min<std::size_t>(machine_->lanes() / 2, 64);
+  const bool side_by_side =
+      machine_->threads() == 1 ? !machine_->fill_blocks(samples) : samples < machine_->lanes() / 2;
   const std::size_t sweeps = side_by_side ? 1 : seeds.count;
   const Pass<Real> pass{data.gradient, Numbers::plain, samples, side_by_side ? seeds.count : 1, 0, sweeps};
   const InUse in_use = machine_->begin({has_sums() ? values_pass(data, samples) : pass, pass}, false, seeds.count);
@@ -216,7 +229,10 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   // As in vjp. Where tangents aren't summed, values are, by a pass of their own: a sample may have several lanes here.
   const bool first = uniform_tangents ? !data.uniform.linear : has_sums();
   const std::size_t terms = data.uniform.sums.size(), totals = data.uniform.totals.size();
-  const Pass<Real> pass{data.gradient, Numbers::dual, samples, seeds, uniform_tangents ? terms + totals : 0},
+  const bool one_by_one = seeds > 1 && one_seed_at_a_time(*machine_, samples);
+  const Pass<Real> pass{
+      data.gradient,         Numbers::dual, samples, one_by_one ? 1 : seeds, uniform_tangents ? terms + totals : 0, 1,
+      one_by_one ? seeds : 1},
       before = values_pass(data, samples, uniform_tangents ? Numbers::dual : Numbers::plain);
   const InUse in_use = machine_->begin({first ? before : pass, pass}, uniform_tangents);
   if (first && uniform_tangents) {
@@ -230,22 +246,27 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   const NativeBatch<Real> batch{samples, inputs, weights, values, gradients, directions_of(tangent), products};
   NativeRunner<Real>* const native = begin_native(*machine_, what, batch, pass);
   each_block(*machine_, pass, native, [&](const Block& block) {
-    if (native && run_native(*native, block, what, batch, tangent, item)) return;
-    load_duals<Real>(block, data.gradient, inputs, tangent);
-    sums.collect(block, [&](auto* taken) {
-      block.forward(taken);
-      store_outputs<Real>(block, data.gradient, values);
-      load_weights<Real>(block, data.seeds, weights);
-      for (const plan::Slot seed : data.seeds)
-        if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
-      load_sum_adjoints<Real>(block, uniform);
-      block.backward(taken);
+    bool by_code = native;
+    each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool is_first) {
+      by_code = by_code && run_native(*native, block, what, batch, along, place_of, is_first);
+      if (by_code) return;
+      load_duals<Real>(block, data.gradient, inputs, along);
+      sums.collect(block, [&](auto* taken) {
+        block.forward(taken);
+        if (is_first) store_outputs<Real>(block, data.gradient, values);
+        load_weights<Real>(block, data.seeds, weights);
+        for (const plan::Slot seed : data.seeds)
+          if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
+        load_sum_adjoints<Real>(block, uniform);
+        block.backward(taken);
+      });
+      if (is_first)
+        store_gradients<Real>(block, gradients,
+                              [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+      for (std::size_t k = 0; products.data && k < data.gradients.size(); ++k)
+        store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
+                         [&](std::size_t seed) { return place_of(seed, k); });
     });
-    store_gradients<Real>(block, gradients, [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
-    if (!products.data) return;
-    for (std::size_t k = 0; k < data.gradients.size(); ++k)
-      store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
-                       [&](std::size_t seed) { return item(seed, k); });
   });
   if (uniform_tangents) {
     const auto [all, tangents] = sums.finish();

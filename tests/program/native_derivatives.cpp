@@ -252,6 +252,24 @@ BOOST_AUTO_TEST_CASE(departures_are_reported) {
     }
 }
 
+/// Seeds are side by side where samples are few, one after the other where there are more; more of either for more threads.
+BOOST_AUTO_TEST_CASE(any_way_of_seeds, *uses_threads()) {
+  const Program<double> program = several<double>(7);
+  for (const std::size_t samples : {30, 500, 5000}) {
+    Points<double> x(program, samples, never);
+    for (std::size_t e = 5; e < samples; e += 97) x.inputs[e] = std::numeric_limits<double>::infinity();
+    for (const Kind kind : {Kind::jacobian, Kind::hessian, Kind::sparse_hessian}) {
+      Replay<double> alone(program, {.lanes = 16});
+      const std::vector<double> wanted = evaluate(alone, kind, x, Tables::columns);
+      for (const unsigned threads : {1u, 2u, 5u})
+        for (const char* engine : {"interpreter", "native"}) {
+          Replay<double> replay(program, {.threads = threads, .engine = engine});
+          compare(evaluate(replay, kind, x, Tables::columns), wanted, names[static_cast<int>(kind)]);
+        }
+    }
+  }
+}
+
 /// Made when first wanted, each by itself; and within the budget.
 BOOST_AUTO_TEST_CASE(code_of_its_own) {
   const Program<double> program = several<double>(2);

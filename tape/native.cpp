@@ -96,13 +96,20 @@ void Misses::missed(std::size_t lanes) {
 }
 
 template <class Real>
-codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data, plan::Evaluation what) {
+codegen::Chain chain_after(codegen::Chain chain, std::size_t tried, std::size_t failed,
+                           const plan::ProgramData<Real>& data, plan::Evaluation what) {
+  const bool derivatives = what.gradient || what.dual();
+  if (failed < 4 || !derivatives || data.zero_rule != ZeroRule::exact || chain == codegen::Chain::zero_rule)
+    return chain;
   const auto is_special = [](const plan::Run& run) {
     return plan::in_catalogue(run.kind) && plan::has_special_partials(kernels::catalogue[run.kind].op);
   };
   const std::vector<plan::Run>& runs = (what.gradient ? data.backward : data.values_code).runs;
-  const bool any = std::any_of(runs.begin(), runs.end(), is_special);
-  return chain == codegen::Chain::plain && any ? codegen::Chain::special : codegen::Chain::zero_rule;
+  const bool special = chain == codegen::Chain::plain && std::any_of(runs.begin(), runs.end(), is_special);
+  // One that is done again takes some four times as long. The rule at special ops takes a few hundredths more, everywhere a third.
+  const std::size_t rarely = special ? 32 : 4;
+  if (rarely * failed <= tried) return chain;
+  return special ? codegen::Chain::special : codegen::Chain::zero_rule;
 }
 
 /// Whether columns lie so far apart that they come to the same few sets of a cache of 64 sets of 8 lines: code that reads them again and
@@ -165,9 +172,8 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
     tried += worker.misses.tried();
     failed += worker.misses.failed();
   }
-  if (wants_zero_rule(tried, failed) && (what_.gradient || what_.dual()) && data_.zero_rule == ZeroRule::exact &&
-      chain_ != codegen::Chain::zero_rule) {
-    chain_ = more_careful(chain_, data_, what_);
+  if (const codegen::Chain next = chain_after(chain_, tried, failed, data_, what_); next != chain_) {
+    chain_ = next;
     const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
     NativeCode<Real> careful(data_, isa_, what_, false, chain_,
                              limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
@@ -282,8 +288,10 @@ const Real* NativeRunner<Real>::lanes_of(std::size_t worker, std::size_t q) cons
 
 template class NativeCode<double>;
 template class NativeCode<float>;
-template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<double>&, plan::Evaluation);
-template codegen::Chain more_careful(codegen::Chain, const plan::ProgramData<float>&, plan::Evaluation);
+template codegen::Chain chain_after(codegen::Chain, std::size_t, std::size_t, const plan::ProgramData<double>&,
+                                    plan::Evaluation);
+template codegen::Chain chain_after(codegen::Chain, std::size_t, std::size_t, const plan::ProgramData<float>&,
+                                    plan::Evaluation);
 template void take_uniforms(const plan::ProgramData<double>&, plan::Evaluation, const Workspace<double>&, double*);
 template void take_uniforms(const plan::ProgramData<float>&, plan::Evaluation, const Workspace<float>&, float*);
 template class NativeRunner<double>;

@@ -110,12 +110,11 @@ class Misses {
   std::size_t to_skip_ = 0, penalty_ = 0, tried_ = 0, failed_ = 0, well_ = 0, widest_ = unlimited;
 };
 
-/// Whether derivatives come out NaN so often that the zero rule at every product is cheaper than doing them again.
-inline bool wants_zero_rule(std::size_t tried, std::size_t failed) { return failed >= 4 && 4 * failed > tried; }
-
-/// What is tried next where that is so: the zero rule at special ops, if the program has any, then everywhere.
+/// How code is to multiply adjoints from now on, after `failed` of `tried` were left, mostly as derivatives came out NaN: by the zero rule
+/// at special ops, if the program has any, then everywhere, as soon as that is cheaper than doing them again.
 template <class Real>
-codegen::Chain more_careful(codegen::Chain chain, const plan::ProgramData<Real>& data, plan::Evaluation what);
+codegen::Chain chain_after(codegen::Chain chain, std::size_t tried, std::size_t failed,
+                           const plan::ProgramData<Real>& data, plan::Evaluation what);
 
 /// The uniform values that code reads, into the first of NativeUniforms.
 template <class Real>

@@ -56,10 +56,9 @@ void NativePoint<Real>::lay_out() {
 /// Where derivatives come out NaN often the code gets the zero rule.
 template <class Real>
 void NativePoint<Real>::take_care() {
-  if (!wants_zero_rule(misses_.tried(), misses_.failed()) || !gradient_ || data_.zero_rule != ZeroRule::exact ||
-      chain_ == codegen::Chain::zero_rule)
-    return;
-  chain_ = more_careful(chain_, data_, gradient_);
+  const codegen::Chain next = chain_after(chain_, misses_.tried(), misses_.failed(), data_, gradient_);
+  if (next == chain_) return;
+  chain_ = next;
   const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
   NativeCode<Real> careful = make(limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
   if (!careful.why_not().empty()) return;  // it goes on as it is

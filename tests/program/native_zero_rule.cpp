@@ -95,6 +95,26 @@ BOOST_AUTO_TEST_CASE(at_every_product) {
   settles_for(program, std::vector<double>(inputs * samples, 0.0), samples, codegen::Chain::zero_rule);
 }
 
+BOOST_AUTO_TEST_CASE(as_soon_as_it_pays) {
+  using enum codegen::Chain;
+  const Program<double> has_special = program_of(full_truncation, 4),
+                        has_none =
+                            program_of([](const std::vector<Var<double>>& x) { return x[0] * exp(x[1] * x[2]); }, 3);
+  const auto after = [](codegen::Chain now, std::size_t tried, std::size_t failed, const Program<double>& program,
+                        bool gradient = true) {
+    return chain_after(now, tried, failed, program.data(), plan::Evaluation{gradient});
+  };
+  BOOST_TEST((after(plain, 3, 3, has_special) == plain));
+  BOOST_TEST((after(plain, 127, 4, has_special) == special));
+  BOOST_TEST((after(plain, 128, 4, has_special) == plain));
+  BOOST_TEST((after(special, 16, 4, has_special) == special));
+  BOOST_TEST((after(special, 15, 4, has_special) == zero_rule));
+  BOOST_TEST((after(zero_rule, 10, 10, has_special) == zero_rule));
+  BOOST_TEST((after(plain, 16, 4, has_none) == plain));
+  BOOST_TEST((after(plain, 15, 4, has_none) == zero_rule));
+  BOOST_TEST((after(plain, 10, 10, has_special, false) == plain));  // no derivatives
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace wengert::test

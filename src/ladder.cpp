@@ -83,8 +83,10 @@ int verdict(const bench::Run& run) {
     complain(fmt::format("{} {}: {}", row.level, bench::name(row.status), row.problem));
     code = ExitCode::failed;
   }
-  if (const int signal = stop_signal()) return 128 + signal;
-  return code;
+  const int signal = stop_signal();
+  if (!run.complete())
+    complain(fmt::format("stopped: figures are of those of the {} repetitions that were complete", run.repetitions));
+  return signal ? 128 + signal : code;
 }
 
 void add_ladder(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {

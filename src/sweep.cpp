@@ -169,6 +169,7 @@ int sweep(const SweepArguments& arguments, const std::vector<Point>& points) {
   }
   reports.print_summary(runs);
   screen.tell(screen.noise(runs));
+  if (runs.size() < points.size()) complain(fmt::format("stopped after {} of {} points", runs.size(), points.size()));
   return stop_signal() ? 128 + stop_signal() : code;
 }
 

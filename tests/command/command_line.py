@@ -330,6 +330,7 @@ def stopped(tap, folder, out):
         summary, samples = table_of(place / "summary.csv"), table_of(place / "samples.csv")
         tap.check(f"{sign.name} keeps what is complete", expect(
             (ended == code, f"exit {ended}"), ({row["status"] for row in summary} == {"partial"}, summary),
+            ("stopped: figures are of those of the 100000 repetitions that were complete" in shown, shown),
             (4 <= len(samples) < 1000, len(samples)), (json.loads((place / "meta.json").read_text())["partial"], "meta.json")))
     earlier = (out / "summary.csv").read_bytes()
     ended, shown = on_terminal([*long, "--out", str(out)], until=b"verifying", send=signal.SIGTERM)

@@ -65,6 +65,7 @@ def stopped(tap, folder):
     ended, shown = on_terminal([*long, "--out", str(out)], until=b"point 2 of 2", send=signal.SIGINT)
     tap.check("Ctrl-C keeps the points that are finished", expect(
         (ended == 130, f"exit {ended}: {shown}"), ([r["ops"] for r in table_of(out / "summary.csv")] == ["20"], shown),
+        ("stopped after 1 of 2 points" in shown, shown),
         (json.loads((out / "meta.json").read_text())["partial"], "not partial")))
     out = folder / "killed"
     process = subprocess.Popen([WENGERT, *long, "--quiet", "--out", str(out)])

@@ -173,10 +173,10 @@ void NativeRunner<Real>::prepare(std::size_t workers, const Workspace<Real>* uni
     failed += worker.misses.failed();
   }
   if (const codegen::Chain next = chain_after(chain_, tried, failed, data_, what_); next != chain_) {
-    chain_ = next;
     const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
-    NativeCode<Real> careful(data_, isa_, what_, false, chain_,
+    NativeCode<Real> careful(data_, isa_, what_, false, next,
                              limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
+    chain_ = next;
     if (careful.why_not().empty()) {  // otherwise it goes on as it is
       code_ = std::move(careful);
       workers_.clear();
@@ -211,6 +211,7 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
 template <class Real>
 void NativeRunner<Real>::make_room(Worker& worker, std::size_t width) const {
   if (worker.width >= width) return;
+  worker.width = 0;  // where there is no memory for more there is none left at all
   worker.staging.reserve(at_.count * column<Real>(width));
   worker.spills.reserve(code_.spill_bytes() + codegen::spill_bias);
   worker.pointers.resize(at_.count);

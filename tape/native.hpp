@@ -1,5 +1,5 @@
-// A program as machine code for this CPU: values alone, and values with adjoints. Where it can't be had, or a block needs
-// what it leaves out, the interpreter of tape/machine.hpp does the work; the bits are the same.
+// A program as machine code for this CPU: values alone, values with adjoints, and tangents of either. Where it can't be had, or a block
+// needs what it leaves out, the interpreter of tape/machine.hpp does the work; the bits are the same.
 #pragma once
 
 #include <cstddef>

@@ -53,8 +53,8 @@ struct Lowering {
   std::size_t least_called = codegen::no_value;
 };
 
-/// Records the whole program, for one vector, two or a point. With `Chain::plain` and where the program wants the zero rule, which
-/// the formulas of tangents always do, the graph requires that no derivative is NaN: then no product was one that the rule changes.
+/// Records the whole program, for one vector, two or a point. Unless `Chain::zero_rule` is at every product, and where the program wants
+/// that rule, which the formulas of tangents always do, the graph requires that no derivative is NaN: then no product was one that the rule changes.
 /// The graph is incomplete where an op can't be recorded. Of dual numbers: what is the same for all samples has no tangents, and
 /// nothing is summed.
 template <class Real>

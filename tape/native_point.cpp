@@ -20,7 +20,9 @@ NativePoint<Real>::NativePoint(const plan::ProgramData<Real>& data, Isa isa, boo
       inputs_to_values_(inputs_, values_),
       inputs_to_gradients_(inputs_, gradients_),
       values_to_gradients_(values_, gradients_),
-      code_(make(most_bytes)) {
+      code_(make(chain_, most_bytes)) {
+  if (!why_not().empty()) return;
+  spills_ = spills_for(code_);
   lay_out();
 }
 
@@ -34,17 +36,21 @@ typename NativePoint<Real>::Table NativePoint<Real>::table(std::size_t items, co
 }
 
 template <class Real>
-NativeCode<Real> NativePoint<Real>::make(std::size_t most_bytes) const {
+NativeCode<Real> NativePoint<Real>::make(codegen::Chain chain, std::size_t most_bytes) const {
   const auto stride = [](const Table& table) { return static_cast<std::uint32_t>(table.stride); };
-  return NativeCode<Real>(data_, isa_, gradient_, true, chain_, most_bytes,
+  return NativeCode<Real>(data_, isa_, gradient_, true, chain, most_bytes,
                           {stride(inputs_), stride(values_), stride(gradients_)});
 }
 
 template <class Real>
+AlignedArray<std::uint8_t> NativePoint<Real>::spills_for(const NativeCode<Real>& code) {
+  AlignedArray<std::uint8_t> spills;
+  spills.reserve(code.spill_bytes() + codegen::spill_bias);
+  return spills;
+}
+
+template <class Real>
 void NativePoint<Real>::lay_out() {
-  if (!why_not().empty()) return;
-  spills_.reserve(code_.spill_bytes() + codegen::spill_bias);
-  if (numbers_.size() != 0) return;
   std::size_t numbers = uniforms_.count;
   for (const Table* table : {&inputs_, &values_, &gradients_}) numbers += table->reach;
   numbers_.reserve(numbers);
@@ -58,12 +64,15 @@ template <class Real>
 void NativePoint<Real>::take_care() {
   const codegen::Chain next = chain_after(chain_, misses_.tried(), misses_.failed(), data_, gradient_);
   if (next == chain_) return;
-  chain_ = next;
   const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
-  NativeCode<Real> careful = make(limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
-  if (!careful.why_not().empty()) return;  // it goes on as it is
+  NativeCode<Real> careful = make(next, limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
+  const bool well = careful.why_not().empty();  // otherwise it goes on as it is
+  AlignedArray<std::uint8_t> spills;
+  if (well) spills = spills_for(careful);
+  chain_ = next;
+  if (!well) return;
   code_ = std::move(careful);
-  lay_out();
+  spills_ = std::move(spills);
   misses_ = {};
 }
 
@@ -76,9 +85,9 @@ bool NativePoint<Real>::run_by_copies(const Samples<const Real>& inputs, const S
   for (std::size_t k = 0; k < weights_of_code.size() && weights.data; ++k) weights_of_code[k] = *place(weights, 0, k);
   for (std::size_t k = 0; k < inputs_.items; ++k)
     inputs_.copy[static_cast<std::ptrdiff_t>(k) * inputs_.stride] = *place(inputs, 0, k);
-  const bool well = ran(call(inputs_.copy, values_.copy, gradients_.copy));
+  const bool well = call(inputs_.copy, values_.copy, gradients_.copy);
   if (weights.data) std::fill(weights_of_code.begin(), weights_of_code.end(), Real(1));
-  if (!well) return false;
+  if (!ran(well)) return false;
   const auto give = [](const Table& from, const Samples<Real>& to) {
     for (std::size_t k = 0; k < from.items && to.data; ++k)
       *place(to, 0, k) = from.copy[static_cast<std::ptrdiff_t>(k) * from.stride];

@@ -61,7 +61,8 @@ class NativePoint {
       return table.data && items > 1 ? table.item ^ stride : 0;
     }
   };
-  /// Of two tables whether they have numbers in common, by their first ones. One comparison tells whether either begins within the other.
+  /// Of two tables whether they have numbers in common, by their first ones. One comparison tells whether either begins within the other
+  /// (and takes two without numbers for one that does).
   class Between {
    public:
     Between(const Table& a, const Table& b)
@@ -85,7 +86,8 @@ class NativePoint {
                      const Samples<Real>& gradients);
   void take_care();
   static Table table(std::size_t items, const void* data, std::ptrdiff_t stride);
-  NativeCode<Real> make(std::size_t most_bytes) const;
+  NativeCode<Real> make(codegen::Chain chain, std::size_t most_bytes) const;
+  static AlignedArray<std::uint8_t> spills_for(const NativeCode<Real>& code);
   void lay_out();
 
   const plan::ProgramData<Real>& data_;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <vector>
+#include <span>
 
 #include "kernels/dispatch.hpp"
 #include "tape/records.hpp"
@@ -14,16 +14,19 @@ namespace {
 
 constexpr double numbers[] = {-2, -1, 0, 0.5, 1};
 
-bool is_special(double partial, const std::vector<double>& x) {
+constexpr std::size_t most = 4;  // operands
+using Numbers4 = std::array<double, most>;
+
+bool is_special(double partial, std::span<const double> x) {
   return !std::isfinite(partial) || (partial == 0 && std::find(x.begin(), x.end(), 0.0) == x.end());
 }
 
 /// At these operands. Of an op of several results, what comes from the first.
-bool special_at(Op op, const std::vector<double>& x) {
+bool special_at(Op op, std::span<const double> x) {
   const kernels::Backend<double>& scalar = kernels::backend<double>(Isa::scalar);
   const OpInfo& row = info(op);
-  const std::size_t n = x.size(), m = row.arity == 0 ? row.outputs(static_cast<std::uint32_t>(n)) : 1;
-  std::vector<double> y(m), g(m, 0.0), partials(std::max<std::size_t>(n, 3)), scratch(n);
+  const std::size_t n = x.size();
+  Numbers4 y, g{}, partials, scratch;
   scalar.forward_op(op, n, x.data(), y.data());
   if (std::isnan(y[0])) return false;  // outside its domain
   if (row.arity == 0) {
@@ -41,14 +44,14 @@ bool tried(Op op) {
   const OpInfo& row = info(op);
   std::uint32_t n = static_cast<std::uint32_t>(row.arity);
   if (n == 0)  // some that it takes
-    for (n = 4; row.outputs(n) == 0;) n = n == 4 ? 1 : n + 1;
+    for (n = most; row.outputs(n) == 0;) n = n == most ? 1 : n + 1;
   std::size_t points = 1;
   for (std::uint32_t k = 0; k < n; ++k) points *= std::size(numbers);
-  std::vector<double> x(n);
+  Numbers4 x;
   for (std::size_t point = 0; point < points; ++point) {
     std::size_t rest = point;
     for (double& operand : x) operand = numbers[rest % std::size(numbers)], rest /= std::size(numbers);
-    if (special_at(op, x)) return true;
+    if (special_at(op, std::span(x).first(n))) return true;
   }
   return false;
 }

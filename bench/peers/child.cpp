@@ -40,7 +40,12 @@ Child::Child(const std::vector<std::string>& command, double patience) : patienc
   posix_spawn_file_actions_adddup2(&actions, in[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);  // tools chat there
-  const int error = posix_spawn(&process_, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawnattr_t attributes;  // a process group of its own, to be ended as a whole
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int error = posix_spawn(&process_, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(in[0]);
   close(out[1]);
@@ -57,7 +62,7 @@ Child::Child(const std::vector<std::string>& command, double patience) : patienc
 Child::~Child() {
   close(to_);
   close(from_);
-  kill(process_, SIGKILL);
+  kill(-process_, SIGKILL);  // and what it started: a compiler
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 

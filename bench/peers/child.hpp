@@ -16,7 +16,7 @@ class Child {
   /// Throws unsupported if it can't be started. `patience`: seconds that an answer may take.
   Child(const std::vector<std::string>& command, double patience);
   Child(const Child&) = delete;
-  ~Child();  ///< ends it
+  ~Child();  ///< ends it, and what it started
 
   /// Sends a line and returns the one that comes back. Throws unsupported where that begins with "error", the child ended, or
   /// nothing came in time.

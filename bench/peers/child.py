@@ -123,7 +123,7 @@ def casadi_library(graph, folder):
     import subprocess
     os.chdir(folder)  # it takes a name, no path
     casadi_function(graph).generate("both.c")
-    subprocess.run([os.environ.get("CC", "cc"), "-O3", "-march=native", "-shared", "-fPIC", "both.c", "-o", "both.so"], check=True)
+    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "both.c", "-o", "both.so"], check=True)
     return os.path.join(folder, "both.so")
 
 
@@ -318,7 +318,8 @@ def numba_batches(graph, n):
 
 
 def main():
-    batches = {"casadi-c": None, "jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
+    batches = {"casadi-c": None,  # a library instead
+               "jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
                "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")

@@ -1,7 +1,10 @@
 #include "bench/peers/peers.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "bench/peers/child.hpp"
 #include "bench/verify.hpp"
@@ -36,6 +39,22 @@ BOOST_AUTO_TEST_CASE(one_that_takes_too_long_is_given_up) {
                         test::says(ErrorCode::unsupported, "no answer of the peer within 0.25 s"));
   Child deaf({"/bin/sh", "-c", "exec sleep 600"}, 0.25);
   BOOST_CHECK_EXCEPTION(deaf.ask(std::string(1 << 20, 'x')), Error, test::says(ErrorCode::unsupported, "--peer-limit"));
+}
+
+/// A compiler, say, which would go on beside the levels that are timed next.
+BOOST_AUTO_TEST_CASE(what_one_started_ends_with_it) {
+  std::string started;
+  {
+    Child parent({"/bin/sh", "-c", "read line; sleep 600 & echo $!; read line"}, 10);
+    started = parent.ask("go");
+  }
+  const auto runs = [&] {
+    std::ifstream status("/proc/" + started + "/stat");
+    std::string process, name, state;
+    return (status >> process >> name >> state) && state != "Z";
+  };
+  for (int wait = 0; wait < 500 && runs(); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  BOOST_TEST(!runs());
 }
 
 BOOST_AUTO_TEST_CASE(those_that_are_here_are_right) {

@@ -1,5 +1,7 @@
 // The k-th allocation fails, for every k: what was called says so, and everything is as it was before the call.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -244,6 +246,78 @@ BOOST_AUTO_TEST_CASE(machine_code, *needs(Isa::avx2)) {
     replay.gradient(5, rows(r.points, 2), rows(r.values, 1), rows(r.more, 2));
     replay.values(1, rows(r.points, 2), rows(r.values, 1));
   });
+}
+
+/// A batch that is larger than those before, and then one that isn't.
+BOOST_AUTO_TEST_CASE(machine_code_of_larger_batches, *needs(Isa::avx2)) {
+  static const std::vector<double> along(2 * 2000, 1), points = [] {
+    std::vector<double> rows;
+    for (int k = 0; k < 2000; ++k) rows.insert(rows.end(), {1, 2});
+    return rows;
+  }();
+  static std::vector<double> values(2000), slopes(2 * 2000), products(2 * 2000);
+  const auto gradient = [](Replay<double>& replay, std::size_t samples) {
+    replay.gradient(samples, rows(points.data(), 2), rows(values.data(), 1), rows(slopes.data(), 2));
+  };
+  const auto hvp = [](Replay<double>& replay, std::size_t samples) {
+    replay.hvp(samples, rows(points.data(), 2), rows(along.data(), 2), rows(values.data(), 1), rows(slopes.data(), 2),
+               rows(products.data(), 2));
+  };
+  const auto grows = [](const char* what, const auto& call) {
+    std::vector<double> expected;
+    each_failure(
+        what,
+        [&] {
+          ReplayOptions options;
+          options.engine = "native";
+          auto replay = std::make_unique<Replay<double>>(some_program(), options);
+          call(*replay, 20);
+          expected = slopes;
+          return replay;
+        },
+        [&](std::unique_ptr<Replay<double>>& replay) { call(*replay, 2000); },
+        [&](std::unique_ptr<Replay<double>>& replay, const std::string& where) {
+          std::fill(slopes.begin(), slopes.end(), 0);
+          call(*replay, 20);
+          for (std::size_t k = 0; k < 40; ++k) BOOST_TEST_REQUIRE(same_bits(slopes[k], expected[k]), where);
+        });
+  };
+  grows("gradient", gradient);
+  grows("hvp", hvp);
+}
+
+/// Of one sample, with weights that aren't there in the next call, while code with the zero rule is made.
+BOOST_AUTO_TEST_CASE(machine_code_that_is_made_anew, *needs(Isa::avx2)) {
+  static const Program<double> program = [] {
+    NaiveTape<double> tape;
+    const Id x = tape.input(1), y = tape.input(1);
+    const std::vector<Id> outputs = {tape.mul(tape.sqrt(x), y), tape.mul(x, y)};
+    return compile(tape, std::span<const Id>(outputs));
+  }();
+  static const double nowhere[2] = {0, 3}, weights[2] = {0, 20}, point[2] = {4, 3};
+  static double values[2], slopes[2], expected[2];
+  const auto call = [](Replay<double>& replay, const double* at, Samples<const double> weight) {
+    replay.vjp(1, rows(at, 2), weight, rows(values, 2), rows(slopes, 2));
+  };
+  each_failure(
+      "vjp",
+      [&] {
+        ReplayOptions options;
+        options.engine = "native";
+        auto replay = std::make_unique<Replay<double>>(program, options);
+        call(*replay, point, {});
+        std::copy_n(slopes, 2, expected);
+        return replay;
+      },
+      [&](std::unique_ptr<Replay<double>>& replay) {
+        for (int k = 0; k < 40; ++k) call(*replay, nowhere, rows(weights, 2));
+      },
+      [&](std::unique_ptr<Replay<double>>& replay, const std::string& where) {
+        for (int k = 0; k < 70; ++k) {
+          call(*replay, point, {});
+          for (int i = 0; i < 2; ++i) BOOST_TEST_REQUIRE(same_bits(slopes[i], expected[i]), where);
+        }
+      });
 }
 
 BOOST_AUTO_TEST_CASE(functions) {

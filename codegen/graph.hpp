@@ -1,5 +1,5 @@
-// A straight line of vector operations, of which stretches may be loops: what machine code is made of. Values are in static single assignment form and
-// numbered: what was computed once, from whatever op it came, isn't computed again.
+// A straight line of vector operations, of which stretches may be loops: what machine code is made of. Values are in static single
+// assignment form and numbered: what was computed once, from whatever op it came, isn't computed again.
 //
 // Every operation here is one rounding or none, and means what the function of that name in kernels/native.hpp means.
 // Values are vectors, except those of comparisons and of operations on them, which are masks (vectors too, where the target

@@ -1,5 +1,5 @@
-// Level casadi-c: the C code that CasADi generates of a workload's graph, as a library in this process: a call for each evaluation, which
-// is how its users make one point quick. child.py has it generated and compiled.
+// Level casadi-c: the C code that CasADi generates of a workload's graph, as a library in this process: a call for each evaluation,
+// which is how its users make one point quick. child.py has it generated and compiled.
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -319,8 +319,8 @@ def numba_batches(graph, n):
 
 def main():
     batches = {"casadi-c": None,  # a library instead
-               "jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches, "torch": torch_batches,
-               "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
+               "jax": jax_batches, "casadi": casadi_batches, "drjit": drjit_batches, "enzyme": enzyme_batches,
+               "torch": torch_batches, "numba": numba_batches, "numba-v1": numba_batches}[sys.argv[1]]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core each: tools that make threads make one
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a tool prints is no answer

@@ -41,6 +41,21 @@ void each_time(const Pass<Real>& pass, const Tangent& tangent, const Item& item,
         tangent.at(seed), [&item, seed](std::size_t, std::size_t k) { return item(seed, k); }, seed == 0);
 }
 
+/// Inputs of a batch to where code reads them, from pointer `first` on.
+template <class Real, class Memory>
+void load_inputs(const plan::Layout<Real>& layout, const Memory& memory, std::size_t first, const LaneRange& lanes,
+                 Samples<const Real> from) {
+  for (std::size_t i = 0; i < layout.inputs.size(); ++i)
+    if (layout.inputs[i] != plan::no_slot) load_item(from, lanes, i, memory(first + i));
+}
+
+/// Values that code left in memory, from pointer `first` on.
+template <class Real, class Memory>
+void store_outputs(const plan::Layout<Real>& layout, const Memory& memory, std::size_t first, const LaneRange& lanes,
+                   Samples<Real> to) {
+  for (std::size_t k = 0; to.data && k < layout.outputs.size(); ++k) store_item(memory(first + k), lanes, to, k);
+}
+
 /// Derivatives of differentiated inputs that code left in memory, from pointer `first` on; 0 where there is none.
 template <class Real, class Memory, class Item>
 void store_gradients(const plan::ProgramData<Real>& data, const Memory& memory, std::size_t first,
@@ -63,8 +78,7 @@ bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block&
   const plan::Layout<Real>& layout = what.gradient ? data.gradient : data.values;
   const plan::NativePointers<Real>& at = native.pointers();
   const auto load = [&](const auto& memory) {
-    for (std::size_t i = 0; first && i < layout.inputs.size(); ++i)
-      if (layout.inputs[i] != plan::no_slot) load_item(batch.inputs, lanes, i, memory(at.inputs + i));
+    if (first) load_inputs<Real>(layout, memory, at.inputs, lanes, batch.inputs);
     for (std::size_t k = 0; k < data.differentiated.size(); ++k)
       if (layout.inputs[data.differentiated[k]] != plan::no_slot) tangent(lanes, k, memory(at.directions + k));
     for (std::size_t k = 0; first && what.gradient && k < data.seeds.size(); ++k) {
@@ -74,8 +88,7 @@ bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block&
     }
   };
   const auto store = [&](const auto& memory) {
-    for (std::size_t k = 0; first && batch.values.data && k < layout.outputs.size(); ++k)
-      store_item(memory(at.outputs + k), lanes, batch.values, k);
+    if (first) store_outputs<Real>(layout, memory, at.outputs, lanes, batch.values);
     if (what.gradient) {
       if (first)
         store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients,
@@ -96,14 +109,12 @@ bool run_native(NativeRunner<Real>& native, const typename Machine<Real>::Block&
   const plan::ProgramData<Real>& data = block.data();
   const plan::NativePointers<Real>& at = native.pointers();
   const auto load = [&](const auto& memory) {
-    for (std::size_t i = 0; first && i < data.gradient.inputs.size(); ++i)
-      if (data.gradient.inputs[i] != plan::no_slot) load_item(batch.inputs, lanes, i, memory(at.inputs + i));
+    if (first) load_inputs<Real>(data.gradient, memory, at.inputs, lanes, batch.inputs);
     for (std::size_t k = 0; k < data.seeds.size(); ++k)
       if (data.seeds[k] != plan::no_slot) load_weight(k, memory(at.weights + k));
   };
   const auto store = [&](const auto& memory) {
-    for (std::size_t k = 0; first && batch.values.data && k < data.gradient.outputs.size(); ++k)
-      store_item(memory(at.outputs + k), lanes, batch.values, k);
+    if (first) store_outputs<Real>(data.gradient, memory, at.outputs, lanes, batch.values);
     store_gradients<Real>(data, memory, at.gradients, lanes, batch.gradients, item);
   };
   return native.run(lanes, block.worker, block.width(), load, store);

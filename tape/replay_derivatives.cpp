@@ -30,6 +30,13 @@ bool one_seed_at_a_time(const Machine<Real>& machine, std::size_t samples) {
   return machine.fill_blocks(samples) && (machine.threads() == 1 || samples >= machine.threads() * machine.lanes());
 }
 
+/// A pass of dual numbers over a matrix's seeds.
+template <class Real>
+Pass<Real> pass_of_seeds(const plan::Layout<Real>& layout, std::size_t samples, std::size_t seeds, bool one_by_one,
+                         std::size_t sums = 0) {
+  return {layout, Numbers::dual, samples, one_by_one ? 1 : seeds, sums, 1, one_by_one ? seeds : 1};
+}
+
 /// As `along` has them for machine code that reads columns, which puts tangents into columns too.
 template <class Real>
 Samples<const Real> directions_of(const AlongDirections<Real>& along) {
@@ -118,9 +125,8 @@ template <class Real>
 template <class Item>
 void Replay<Real>::forward_jacobian(std::size_t samples, Samples<const Real> inputs, Samples<Real> values,
                                     Samples<Real> derivatives, const Seeds& seeds, const Item& item) {
-  const bool one_by_one = one_seed_at_a_time(*machine_, samples);
-  const Pass<Real> pass{machine_->data().values,     Numbers::dual, samples, one_by_one ? 1 : seeds.count, 0, 1,
-                        one_by_one ? seeds.count : 1};
+  const Pass<Real> pass =
+      pass_of_seeds(machine_->data().values, samples, seeds.count, one_seed_at_a_time(*machine_, samples));
   const InUse in_use = machine_->begin({has_sums() ? values_pass(machine_->data(), samples) : pass, pass});
   if (has_sums()) sums_first(samples, inputs);
   tangent_pass(*machine_, pass, inputs, AlongSeeds<Real>{seeds}, values, derivatives, item);
@@ -229,11 +235,10 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   // As in vjp. Where tangents aren't summed, values are, by a pass of their own: a sample may have several lanes here.
   const bool first = uniform_tangents ? !data.uniform.linear : has_sums();
   const std::size_t terms = data.uniform.sums.size(), totals = data.uniform.totals.size();
-  const bool one_by_one = seeds > 1 && one_seed_at_a_time(*machine_, samples);
-  const Pass<Real> pass{
-      data.gradient,         Numbers::dual, samples, one_by_one ? 1 : seeds, uniform_tangents ? terms + totals : 0, 1,
-      one_by_one ? seeds : 1},
-      before = values_pass(data, samples, uniform_tangents ? Numbers::dual : Numbers::plain);
+  const Pass<Real> pass =
+                       pass_of_seeds(data.gradient, samples, seeds, seeds > 1 && one_seed_at_a_time(*machine_, samples),
+                                     uniform_tangents ? terms + totals : 0),
+                   before = values_pass(data, samples, uniform_tangents ? Numbers::dual : Numbers::plain);
   const InUse in_use = machine_->begin({first ? before : pass, pass}, uniform_tangents);
   if (first && uniform_tangents) {
     const auto sums = tangent_pass<Real>(*machine_, before, inputs, tangent, {}, {}, same_item);

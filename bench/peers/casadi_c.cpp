@@ -1,17 +1,14 @@
 // Level casadi-c: the C code that CasADi generates of a workload's graph, as a library in this process: a call for each evaluation,
 // which is how its users make one point quick. child.py has it generated and compiled.
 #include <dlfcn.h>
-#include <stdlib.h>
 
-#include <cerrno>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include "bench/peers/child.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/results.hpp"
+#include "bench/temporary_folder.hpp"
 #include "wengert/error.hpp"
 
 namespace wengert::bench {
@@ -20,27 +17,6 @@ namespace {
 /// A function of generated code: arrays of pointers to arguments and results, room for integers and for numbers, which memory.
 using Function = int (*)(const double** arguments, double** results, long long* integers, double* numbers, int memory);
 using Sizes = int (*)(long long* arguments, long long* results, long long* integers, long long* numbers);
-
-/// A folder that goes with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wengert-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-      throw Error(ErrorCode::unsupported,
-                  "can't make a folder " + name + ": " + std::generic_category().message(errno));
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class CasadiC final : public Level<double> {
  public:
@@ -56,7 +32,7 @@ class CasadiC final : public Level<double> {
     child.ask(graph_of(workload));
     record_seconds_ = seconds(start);
     const Clock::time_point told = Clock::now();
-    const std::string path = child.ask("compile " + folder.path());
+    const std::string path = child.ask("compile " + folder.path().string());
     // Never unloaded, as no library of this command is: it is there once for a run.
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw Error(ErrorCode::unsupported, std::string("can't load it: ") + dlerror());

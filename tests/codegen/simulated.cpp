@@ -12,6 +12,7 @@
 #include "tests/needs.hpp"
 #include "tests/points.hpp"
 #include "tests/program/branchy.hpp"
+#include "tests/program/one_op.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/soak.hpp"
 
@@ -22,31 +23,6 @@ constexpr Isa simulated_isas[] = {Isa::avx512, Isa::avx2};
 
 bool contains(std::span<const std::uint8_t> code, std::initializer_list<std::uint8_t> bytes) {
   return std::search(code.begin(), code.end(), bytes.begin(), bytes.end()) != code.end();
-}
-
-/// Ops whose formulas loop until a lane is done.
-bool has_no_vector_form(Op op) {
-  return op == Op::tgamma || op == Op::lgamma || op == Op::digamma || op == Op::sum_samples;
-}
-
-/// One op of `n` operands, `times` times, of other inputs each time; and a chain of products so long that ops which take many
-/// operations are called.
-template <class Real>
-Program<Real> program_of(Op op, std::size_t n, std::size_t times = 1, bool subroutines = false) {
-  NaiveTape<Real> tape;
-  std::vector<Id> inputs, outputs;
-  for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
-  for (std::size_t t = 0; t < times; ++t) {
-    const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
-    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
-  }
-  if (subroutines) {
-    const Id one = tape.input(Real(1));
-    Id product = one;
-    for (int k = 0; k < 3000; ++k) product = tape.mul(product, one);
-    outputs.push_back(product);
-  }
-  return compile(tape, std::span<const Id>(outputs));
 }
 
 /// Points of an op: ordinary ones in its domain, then special ones.
@@ -72,9 +48,6 @@ std::size_t special_points(std::size_t n) {
   return std::clamp<std::size_t>(soak(n == 1 ? 120 : n <= 3 ? 1400 : 60), 30, 4000);
 }
 
-/// Ops whose slopes take a closer look at many ordinary points.
-bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
-
 template <class Real>
 void every_op(Op op, std::size_t n) {
   const Program<Real> program = program_of<Real>(op, n);
@@ -93,10 +66,14 @@ void every_op(Op op, std::size_t n) {
   }
 }
 
+void every_op(Op op) {
+  each_count(op, {1, 2, 3, 4, 9, 40}, [op](std::size_t n) { every_op<double>(op, n), every_op<float>(op, n); });
+}
+
 template <class Real>
 void in_subroutines(Op op, std::size_t n) {
   static constexpr std::size_t samples = 17;
-  const Program<Real> program = program_of<Real>(op, n, 5, true);
+  const Program<Real> program = program_of<Real>(op, n, 5, for_subroutines);
   Numbers<Real> numbers = points_of(program, op, n, samples, 0);
   std::fill(numbers.inputs.end() - samples, numbers.inputs.end(), Real(-1));
   for (const bool point : {false, true}) {
@@ -293,23 +270,14 @@ void random_graphs_here(std::size_t count) {
 BOOST_AUTO_TEST_SUITE(simulated)
 
 BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
-  if (has_no_vector_form(op)) return;
-  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
+  if (!has_no_vector_form(op)) every_op(op);
 }
-BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {1u, 2u, 3u, 4u, 9u, 40u}) {
-    if (info(op).outputs(n) == 0) continue;
-    every_op<double>(op, n);
-    every_op<float>(op, n);
-  }
-}
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) { every_op(op); }
 
 BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
   if (has_no_vector_form(op)) return;
   if (soak(10) < 10 && static_cast<std::size_t>(op) % 5 != 0) return;  // code that long takes a while to be made
-  in_subroutines<double>(op, static_cast<std::size_t>(info(op).arity));
-  in_subroutines<float>(op, static_cast<std::size_t>(info(op).arity));
+  each_count(op, {}, [op](std::size_t n) { in_subroutines<double>(op, n), in_subroutines<float>(op, n); });
 }
 
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(150)); }
@@ -352,8 +320,7 @@ BOOST_AUTO_TEST_SUITE(simulated_and_here, *needs(Isa::avx2))
 
 BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
   if (has_no_vector_form(op)) return;
-  every_op_here<double>(op, static_cast<std::size_t>(info(op).arity));
-  every_op_here<float>(op, static_cast<std::size_t>(info(op).arity));
+  each_count(op, {}, [op](std::size_t n) { every_op_here<double>(op, n), every_op_here<float>(op, n); });
 }
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs_here<double>(soak(100)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs_here<float>(soak(100)); }

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(verdicts_need_the_whole_interval_and_the_test) {
 }
 
 BOOST_AUTO_TEST_CASE(faster_slower_and_same_between_reports) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   const StoredReport reports[] = {read_report(write_report(folder, "a",
                                                            run_of({{"v2", {10, 10.1, 9.9, 10.2, 9.8}},
                                                                    {"v3", {4, 4.1, 3.9, 4.2, 3.8}},
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(faster_slower_and_same_between_reports) {
 }
 
 BOOST_AUTO_TEST_CASE(three_reports_and_what_some_lack) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   const StoredReport reports[] = {
       read_report(write_report(folder, "a", run_of({{"v0", {9, 9}}, {"v2", {1, 1}}, {"v3", {1, 1}}}))),
       read_report(write_report(folder, "b", run_of({{"v2", {2, 2}}, {"c", {5, 5}}}))),
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(three_reports_and_what_some_lack) {
 }
 
 BOOST_AUTO_TEST_CASE(what_varies_within_a_report_tells_rows_apart) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   Run small = run_of({{"v2", {1, 1.1}}}), large = run_of({{"v2", {3, 3.1}}});
   const auto write = [&](const std::string& name, double factor) {
     small.run_id = "s" + name;
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(what_varies_within_a_report_tells_rows_apart) {
 }
 
 BOOST_AUTO_TEST_CASE(other_machines_compilers_and_flags_are_said) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   const Run run = run_of({{"v2", {1, 2, 3}}});
   const StoredReport base = read_report(write_report(folder, "a", run, machine));
   const StoredReport other =
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(other_machines_compilers_and_flags_are_said) {
 }
 
 BOOST_AUTO_TEST_CASE(other_settings_are_said) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   Run run = run_of({{"v2", {1, 2, 3}}});
   const StoredReport base = read_report(write_report(folder, "a", run, machine));
   run.ops = 20;
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(other_settings_are_said) {
 }
 
 BOOST_AUTO_TEST_CASE(levels_of_one_report) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   // wild rounds that both share: paired, the interval has no width
   const StoredReport report = read_report(
       write_report(folder, "a", run_of({{"v0", {30, 60, 90, 33, 36}}, {"v2", {10, 20, 30, 11, 12}}, {"v3", {}}})));

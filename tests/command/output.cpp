@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "bench/temporary_folder.hpp"
 #include "src/exit_code.hpp"
 
 using namespace wengert::command;
@@ -20,12 +21,8 @@ namespace {
 
 /// A folder of its own for each case.
 struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "wengert-output-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
+  const wengert::bench::TemporaryFolder folder;
+  const fs::path& path = folder.path();
 
   std::size_t files() const { return std::size_t(std::distance(fs::directory_iterator(path), {})); }
 };

@@ -14,7 +14,7 @@ using namespace wengert::test;
 namespace {
 
 /// What reading it complains of, without the folder's name; "nothing" if it doesn't.
-std::string complaint(const TemporaryFolder& folder, const std::string& name) {
+std::string complaint(const ReportFolder& folder, const std::string& name) {
   try {
     read_report(folder.path() / name);
   } catch (const wengert::Error& error) {
@@ -32,7 +32,7 @@ const auto tolerance = boost::test_tools::tolerance(1e-12);
 BOOST_AUTO_TEST_SUITE(stored_report)
 
 BOOST_AUTO_TEST_CASE(a_folder_reads_back) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   const StoredReport report = read_report(write_report(
       folder, "a", run_of({{"v2", {4, 5, 3}}, {"v3", {2, 1, 3}}, {"v4", {}}}), R"({"machine": {"cpu": "X"}})"));
   BOOST_TEST(report.schema == report_schema);
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_folder_reads_back) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_alone) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   const auto path = write_report(folder, "a", run_of({{"v2", {4, 5, 3}}, {"v3", {2, 1, 3}}}));
   const StoredReport summary = read_report(path / "summary.csv"), samples = read_report(path / "samples.csv");
   BOOST_TEST(!summary.has_samples);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_file_alone) {
 
 // The first schema, as it was written by then.
 BOOST_AUTO_TEST_CASE(schema_1_stays_readable) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   folder.write("old/summary.csv",
                "schema,run_id,level,name,workload,precision,isa,lanes,threads,ops,variables,iterations,repetitions,"
                "seconds_median,ns_per_op,ns_per_op_low,ns_per_op_high,evaluations_per_second,speedup_first,"
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(schema_1_stays_readable) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_broken_or_foreign_is_said_in_a_line) {
-  const TemporaryFolder folder;
+  const ReportFolder folder;
   BOOST_TEST(complaint(folder, "none") == "none: there is no such file or folder");
   folder.write("empty/other.txt", "x");
   BOOST_TEST(complaint(folder, "empty") == "empty: no report is in this folder: it has no summary.csv");

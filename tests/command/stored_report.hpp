@@ -11,30 +11,18 @@
 #include <vector>
 
 #include "bench/report.hpp"
+#include "bench/temporary_folder.hpp"
 
 namespace wengert::test {
 
-/// A folder that is gone with this object.
-class TemporaryFolder {
+/// A folder to write texts to.
+class ReportFolder : public bench::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wengert-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
   std::filesystem::path write(const std::string& name, std::string_view text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
+    std::filesystem::create_directories((path() / name).parent_path());
+    std::ofstream(path() / name, std::ios::binary) << text;
+    return path() / name;
   }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// A run of 10 ops and 1 evaluation, so that a sample of 10 ns is 1 ns per op; samples in ns per op.
@@ -63,7 +51,7 @@ inline bench::Run run_of(const std::vector<std::pair<std::string, std::vector<do
   return run;
 }
 
-inline std::filesystem::path write_report(const TemporaryFolder& folder, const std::string& name, const bench::Run& run,
+inline std::filesystem::path write_report(const ReportFolder& folder, const std::string& name, const bench::Run& run,
                                           std::string_view meta = "") {
   folder.write(name + "/summary.csv", bench::summary_csv({&run, 1}));
   folder.write(name + "/samples.csv", bench::samples_csv({&run, 1}));

@@ -5,35 +5,16 @@
 
 #include "tests/every_op.hpp"
 #include "tests/program/native_blocks.hpp"
+#include "tests/program/one_op.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/soak.hpp"
 
 namespace wengert::test {
 namespace {
 
-/// Ops whose formulas loop until a lane is done.
-bool has_no_vector_form(Op op) { return op == Op::tgamma || op == Op::lgamma || op == Op::digamma; }
-
-template <class Real>
-struct OneOp {
-  NaiveTape<Real> tape;
-  std::vector<Id> inputs, outputs;
-
-  /// So many times, of other inputs each time.
-  OneOp(Op op, std::size_t n, std::size_t times = 1) {
-    for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
-    for (std::size_t t = 0; t < times; ++t) {
-      const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
-      for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
-    }
-  }
-};
-/// Ops whose slopes take a closer look at many ordinary points.
-bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
 template <class Real>
 void every_op(Op op, std::size_t n) {
-  const OneOp<Real> one(op, n);
-  const Program<Real> program = compile(one.tape, std::span<const Id>(one.outputs));
+  const Program<Real> program = program_of<Real>(op, n);
   if (has_no_vector_form(op)) {
     for (const Isa isa : native_isas()) BOOST_TEST(NativeRunner<Real>(program.data(), isa, true).why_not() != "");
     return;
@@ -42,7 +23,7 @@ void every_op(Op op, std::size_t n) {
   // Of ten samples four are ordinary, three of the whole domain, three have edges among them.
   const std::size_t samples = std::clamp<std::size_t>(soak(1003), 103, 10'003), ordinary = samples * 4 / 10,
                     edges = samples * 7 / 10;
-  std::vector<Real> x(samples * n), weights(samples * one.outputs.size());
+  std::vector<Real> x(samples * n), weights(samples * program.outputs());
   for (std::size_t i = 0; i < n; ++i) {
     const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i];
     for (std::size_t e = 0; e < samples; ++e) {
@@ -66,14 +47,9 @@ void every_op(Op op, std::size_t n) {
 template <class Real>
 void many_of_one_op(Op op, std::size_t n) {
   static constexpr std::size_t times = 5, samples = 35;
-  OneOp<Real> many(op, n, times);
-  many.inputs.push_back(many.tape.input(Real(1)));
-  Id product = many.inputs.back();
-  for (int k = 0; k < 3000; ++k) product = many.tape.mul(product, many.inputs.back());
-  many.outputs.push_back(product);
-  const Program<Real> program = compile(many.tape, std::span<const Id>(many.outputs));
+  const Program<Real> program = program_of<Real>(op, n, times, for_subroutines);
   Random random(static_cast<std::uint64_t>(op) * 10 + n);
-  std::vector<Real> x(samples * program.inputs()), weights(samples * many.outputs.size());
+  std::vector<Real> x(samples * program.inputs()), weights(samples * program.outputs());
   for (std::size_t i = 0; i < program.inputs(); ++i) {
     const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i % n];
     for (std::size_t e = 0; e < samples; ++e)
@@ -87,6 +63,14 @@ void many_of_one_op(Op op, std::size_t n) {
           run_blocks(program, isa, point, samples, x, weights, std::string(name(op)) + " in subroutines");
       if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
     }
+}
+
+void every_op(Op op) {
+  each_count(op, {1, 2, 3, 4, 6, 8, 12, 40}, [op](std::size_t n) { every_op<double>(op, n), every_op<float>(op, n); });
+}
+void many_of_one_op(Op op) {
+  if (has_no_vector_form(op)) return;
+  each_count(op, {3, 4, 7, 9}, [op](std::size_t n) { many_of_one_op<double>(op, n), many_of_one_op<float>(op, n); });
 }
 
 template <class Real>
@@ -112,31 +96,10 @@ void random_graphs(std::size_t count) {
 
 BOOST_AUTO_TEST_SUITE(native, *needs(Isa::avx2))
 
-BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples) return;
-  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 40u}) {
-    if (info(op).outputs(n) == 0) continue;
-    every_op<double>(op, n);
-    every_op<float>(op, n);
-  }
-}
-
-BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples || has_no_vector_form(op)) return;
-  many_of_one_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  many_of_one_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {3u, 4u, 7u, 9u}) {
-    if (info(op).outputs(n) == 0) continue;
-    many_of_one_op<double>(op, n);
-    many_of_one_op<float>(op, n);
-  }
-}
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) { every_op(op); }
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) { every_op(op); }
+BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) { many_of_one_op(op); }
+BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) { many_of_one_op(op); }
 
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(400)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(400)); }

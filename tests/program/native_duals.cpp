@@ -7,6 +7,7 @@
 #include "tests/every_op.hpp"
 #include "tests/points.hpp"
 #include "tests/program/native_blocks.hpp"
+#include "tests/program/one_op.hpp"
 #include "tests/program/random_tape.hpp"
 #include "tests/soak.hpp"
 
@@ -88,30 +89,6 @@ std::size_t run_blocks(const Program<Real>& program, Isa isa, const Batch<Real>&
   return done;
 }
 
-/// Ops whose formulas loop until a lane is done.
-bool has_no_vector_form(Op op) { return op == Op::tgamma || op == Op::lgamma || op == Op::digamma; }
-/// Ops whose slopes take a closer look at many ordinary points.
-bool looks_closer(Op op) { return op == Op::pow || op == Op::erfcx; }
-
-/// One op `times` times, of other inputs each time, after them `products` of one more input.
-template <class Real>
-Program<Real> program_of(Op op, std::size_t n, std::size_t times, std::size_t products) {
-  NaiveTape<Real> tape;
-  std::vector<Id> inputs, outputs;
-  for (std::size_t i = 0; i < n * times; ++i) inputs.push_back(tape.input(Real(1)));
-  for (std::size_t t = 0; t < times; ++t) {
-    const Id first = tape.record(op, std::span<const Id>(inputs).subspan(t * n, n));
-    for (Id j = 0; j < info(op).outputs(static_cast<std::uint32_t>(n)); ++j) outputs.push_back(first + j);
-  }
-  if (products != 0) {
-    const Id one = tape.input(Real(1));
-    Id product = one;
-    for (std::size_t k = 0; k < products; ++k) product = tape.mul(product, one);
-    outputs.push_back(product);
-  }
-  return compile(tape, std::span<const Id>(outputs));
-}
-
 template <class Real>
 Real ordinary(Random& random, Op op, std::size_t i) {
   const OpInfo::Range& range = info(op).domain[info(op).arity == 0 ? 0 : i];
@@ -121,7 +98,7 @@ Real ordinary(Random& random, Op op, std::size_t i) {
 /// At ordinary points, then at all its special ones.
 template <class Real>
 void every_op(Op op, std::size_t n) {
-  const Program<Real> program = program_of<Real>(op, n, 1, 0);
+  const Program<Real> program = program_of<Real>(op, n);
   if (has_no_vector_form(op)) {
     for (const Isa isa : native_isas())
       BOOST_TEST(NativeRunner<Real>(program.data(), isa, {true, plan::Numbers::dual}).why_not() != "");
@@ -145,7 +122,7 @@ void every_op(Op op, std::size_t n) {
 /// In code so long that ops which take many operations are subroutines.
 template <class Real>
 void many_of_one_op(Op op, std::size_t n) {
-  const Program<Real> program = program_of<Real>(op, n, 5, 3000);
+  const Program<Real> program = program_of<Real>(op, n, 5, for_subroutines);
   Random random(static_cast<std::uint64_t>(op) * 10 + n);
   const Batch<Real> x(program, 35, random, [&](std::size_t i, std::size_t) {
     return i + 1 == program.inputs() ? Real(-1) : ordinary<Real>(random, op, i % n);
@@ -154,6 +131,14 @@ void many_of_one_op(Op op, std::size_t n) {
     const std::size_t done = run_blocks(program, isa, x, std::string(name(op)) + " in subroutines");
     if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
   }
+}
+
+void every_op(Op op) {
+  each_count(op, {1, 2, 3, 4, 6, 8, 12, 40}, [op](std::size_t n) { every_op<double>(op, n), every_op<float>(op, n); });
+}
+void many_of_one_op(Op op) {
+  if (has_no_vector_form(op)) return;
+  each_count(op, {2, 3, 4}, [op](std::size_t n) { many_of_one_op<double>(op, n), many_of_one_op<float>(op, n); });
 }
 
 template <class Real>
@@ -179,31 +164,10 @@ void random_graphs(std::size_t count) {
 
 BOOST_AUTO_TEST_SUITE(native_duals, *needs(Isa::avx2))
 
-BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples) return;
-  every_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  every_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 40u}) {
-    if (info(op).outputs(n) == 0) continue;
-    every_op<double>(op, n);
-    every_op<float>(op, n);
-  }
-}
-
-BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) {
-  if (op == Op::sum_samples || has_no_vector_form(op)) return;
-  many_of_one_op<double>(op, static_cast<std::size_t>(info(op).arity));
-  many_of_one_op<float>(op, static_cast<std::size_t>(info(op).arity));
-}
-BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) {
-  for (std::uint32_t n : {2u, 3u, 4u}) {
-    if (info(op).outputs(n) == 0) continue;
-    many_of_one_op<double>(op, n);
-    many_of_one_op<float>(op, n);
-  }
-}
+BOOST_DATA_TEST_CASE(fixed_op, boost::unit_test::data::make(fixed_ops), op) { every_op(op); }
+BOOST_DATA_TEST_CASE(nary_op, boost::unit_test::data::make(nary_ops), op) { every_op(op); }
+BOOST_DATA_TEST_CASE(fixed_op_in_subroutines, boost::unit_test::data::make(fixed_ops), op) { many_of_one_op(op); }
+BOOST_DATA_TEST_CASE(nary_op_in_subroutines, boost::unit_test::data::make(nary_ops), op) { many_of_one_op(op); }
 
 BOOST_AUTO_TEST_CASE(random_graphs_f64) { random_graphs<double>(soak(400)); }
 BOOST_AUTO_TEST_CASE(random_graphs_f32) { random_graphs<float>(soak(400)); }

@@ -283,7 +283,7 @@ class Graph {
   Shape shape_;
   std::size_t real_bytes_;
   Chain chain_;
-  const std::size_t most_;  // nodes
+  std::size_t most_;  // nodes
   bool complete_ = true;
   LargeVector<Node> nodes_;
   LargeVector<Value> second_;  // of each node, the second vector's

@@ -8,17 +8,16 @@
 namespace wengert::codegen {
 namespace {
 
-/// Nodes that are compared at a time to find out how far away the same was last.
+/// Members that are compared at a time to find out how far away the same was last.
 constexpr std::size_t window = 64;
 /// Shorter ones are taken several at a time.
 constexpr Value least_period = 16;
-/// Distances that are tried, and which part of the nodes have to be as far from the same as that.
+/// Distances that are tried, and which part of the members have to be as far from the same as that.
 constexpr std::size_t most_tried = 6, least_part = 32;
 /// Shorter code stays in the caches anyway.
 constexpr Value short_code = 2048;
 
-/// What a node does, about. Of what is at hand, whose places tell nothing, anything.
-using Sign = std::uint8_t;
+/// Of what is at hand, whose places tell nothing, anything.
 Sign sign_of(const Node& node, Value v) {
   return static_cast<Sign>(at_hand(node.what) ? v * 0x9e3779b9u >> 24
                                               : static_cast<unsigned>(node.what) + 61u * (node.immediate & 3u));
@@ -99,12 +98,9 @@ bool regular(const LargeVector<Node>& nodes, const Repeat& repeat) {
 
 }  // namespace
 
-std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes, std::size_t least) {
-  const auto n = static_cast<Value>(nodes.size());
-  if (n < short_code) return {};
-  LargeVector<Sign> signs;
-  signs.resize(n);
-  for (Value v = 0; v < n; ++v) signs[v] = sign_of(nodes[v], v);
+std::vector<Repeat> find_repeats(const LargeVector<Sign>& signs, std::size_t least,
+                                 const std::function<bool(const Repeat&)>& regular) {
+  const auto n = static_cast<Value>(signs.size());
   std::vector<Repeat> candidates;
   for (const Value distance : distances_of(signs).most_frequent(std::max<std::size_t>(window, n / least_part))) {
     const Value period = (least_period + distance - 1) / distance * distance;
@@ -119,9 +115,8 @@ std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes, std::size_t lea
       v += (end - v) / length * length;
     }
   }
-  const auto saved = [](const Repeat& r) { return std::int64_t(r.end) - r.first - 2 * std::int64_t(r.period); };
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Repeat& a, const Repeat& b) { return saved(a) > saved(b); });
+                   [](const Repeat& a, const Repeat& b) { return a.saved() > b.saved(); });
   std::vector<Repeat> repeats;
   for (Repeat repeat : candidates) {
     for (const Repeat& other : repeats) {
@@ -129,10 +124,19 @@ std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes, std::size_t lea
       if (repeat.first < other.first) repeat.end = other.first;
       else repeat.first = std::min(other.end, repeat.end);
     }
-    if (saved(repeat) >= static_cast<std::int64_t>(least) && regular(nodes, repeat)) repeats.push_back(repeat);
+    if (repeat.saved() >= static_cast<std::int64_t>(least) && regular(repeat)) repeats.push_back(repeat);
   }
   std::sort(repeats.begin(), repeats.end(), [](const Repeat& a, const Repeat& b) { return a.first < b.first; });
   return repeats;
+}
+
+std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes, std::size_t least) {
+  const auto n = static_cast<Value>(nodes.size());
+  if (n < short_code) return {};
+  LargeVector<Sign> signs;
+  signs.resize(n);
+  for (Value v = 0; v < n; ++v) signs[v] = sign_of(nodes[v], v);
+  return find_repeats(signs, least, [&](const Repeat& repeat) { return regular(nodes, repeat); });
 }
 
 }  // namespace wengert::codegen

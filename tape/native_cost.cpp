@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "codegen/record.hpp"
 #include "tape/decode.hpp"
 #include "tape/native.hpp"
+#include "tape/native_repeats.hpp"
 
 namespace wengert::plan {
 namespace {
@@ -24,8 +26,8 @@ struct Rates {
   double native_sum, native_uniform;
   double fetch;  // an operation of code that the caches don't have at once
   double slot;   // by the interpreter, where even the narrowest blocks have more slots than the second cache holds
-  // In operations: the longest code, the longest for two vectors side by side, and the longest of that kind that the caches
-  // have at once. Code for AVX2 runs twice as often.
+  // In operations of a vector that are written: the longest code, the longest for two vectors side by side, and the longest of that
+  // kind that the caches have at once. Code for AVX2 runs twice as often.
   std::size_t most, most_of_two_vectors, in_caches;
   std::size_t slots_in_caches;
 };
@@ -39,7 +41,7 @@ constexpr double native_instruction = 0.03,  // what it reads and leaves in memo
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
     operation_alone = 0.25,                  // of either
-    to_make = 30,                            // an operation of code
+    to_record = 45, to_write = 60,           // an operation: to find loops among all, and as code
     to_begin = 50000;                        // any code: pages, tables
 constexpr double wait_for_division = 4;      // until the result is there
 // A lookup by loads, its share of taking the indices out included: operations besides its own that take as long and as many bytes,
@@ -51,6 +53,7 @@ constexpr double from_memory_alone = 1.2;    // longer code comes from memory: a
 // Longer code (in operations) than the first cache holds calls subroutines. An op that takes so many operations or more has one: a call costs a
 // single evaluation, which waits for each op, more than a batch.
 constexpr std::size_t short_code = 4096, least_called = 20, least_called_alone = 30;
+constexpr std::size_t most_recorded = 8;   // times the longest code, where most of it is iterations of loops
 constexpr double ahead = 300;              // operations that a core looks ahead
 constexpr double worth_mentioning = 0.95;  // of the interpreter's time
 
@@ -233,6 +236,15 @@ std::size_t samples_until(double saved, double spent) {
 
 }  // namespace
 
+NativeCost::Length NativeCost::Length::with(std::size_t written_after_all, Isa isa) const {
+  const Rates rates = rates_of(isa);
+  Length length = *this;
+  length.written = std::min(written_after_all, operations);
+  length.vectors = length.written <= rates.most_of_two_vectors ? 2 : 1;
+  length.too_long = length.written > rates.most || operations > most_recorded * rates.most;
+  return length;
+}
+
 template <class Real>
 NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) {
   const Rates rates = rates_of(isa, what.numbers);
@@ -247,33 +259,39 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   Work work;
   const std::size_t slots = (what.gradient ? data.gradient : data.values).slots;
   double forward = 0;  // by the interpreter
-  for (const Code* code : codes) {
-    if (!code) continue;
-    add_work(work, *code, slots, costs, rates);
-    if (code == codes[0]) forward = std::hypot(work.dividing, work.beside_dividing);
+  double lengths[std::size(codes)] = {};
+  for (std::size_t k = 0; k < std::size(codes); ++k) {
+    if (!codes[k]) continue;
+    add_work(work, *codes[k], slots, costs, rates);
+    lengths[k] = work.with_calls - lengths[0];
+    if (k == 0) forward = std::hypot(work.dividing, work.beside_dividing);
   }
   cost.no_form = !costs.complete();
   cost.operations = static_cast<std::size_t>(work.operations);
   const auto length = [&](double with_calls, std::size_t least) {
-    NativeCost::Length line{cost.operations, codegen::no_value};
-    if (cost.operations > short_code) line = {static_cast<std::size_t>(with_calls), least};
-    line.too_long = line.operations > rates.most;
-    return line;
+    NativeCost::Length all{cost.operations, codegen::no_value};
+    if (cost.operations > short_code) all = {static_cast<std::size_t>(with_calls), least};
+    return all.with(all.operations, isa);
   };
   cost.batches = length(work.with_calls, least_called);
   cost.alone = length(work.with_calls_alone, least_called_alone);
-  cost.two_vectors = cost.batches.operations <= rates.most_of_two_vectors;
+  cost.alone.vectors = 1;
+  if (cost.batches.operations > short_code) {
+    double written = 0;
+    for (std::size_t k = 0; k < std::size(codes); ++k)
+      if (codes[k]) written += lengths[k] * (1 - repeated_part(*codes[k], slots));
+    cost.batches = cost.batches.with(static_cast<std::size_t>(written), isa);
+  }
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
   if (slots > rates.slots_in_caches) work.beside_dividing += share * rates.slot * static_cast<double>(slots);
   cost.interpreter = std::hypot(work.dividing, work.beside_dividing);  // in part one hides the other
   cost.native =
-      share *
-      (native_instruction * instructions + rates.native_operation * work.operations + work.left_to_memory +
-       (cost.batches.operations <= rates.in_caches ? 0 : rates.fetch * static_cast<double>(cost.batches.operations)));
+      share * (native_instruction * instructions + rates.native_operation * work.operations + work.left_to_memory +
+               (cost.batches.written <= rates.in_caches ? 0 : rates.fetch * static_cast<double>(cost.batches.written)));
   // Operations that wait for each other: only a second vector, or in short code the next round, has others meanwhile. Where
   // that takes about as long as all the operations do, or as all divisions, none quite hides the others.
-  const codegen::Shape shape{native_target(isa), false, cost.two_vectors ? 2u : 1u};
+  const codegen::Shape shape{native_target(isa), false, cost.batches.vectors};
   const double rounds = 1 + ahead / std::fmax(shape.vectors * work.operations, 1),
                waiting = work.wait / rounds / static_cast<double>(shape.samples(sizeof(Real)));
   cost.native = std::pow(std::pow(cost.native, 4) + std::pow(waiting, 4) + std::pow(work.dividing, 4), 0.25);
@@ -284,12 +302,14 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   if (const auto length = static_cast<double>(cost.alone.operations); length > in_caches_alone)
     cost.native_alone = std::fmax(cost.native_alone, from_memory_alone * length);
   if (cost.no_form) return cost;
+  const auto to_make = [](const NativeCost::Length& length, std::uint32_t vectors) {
+    return to_begin + vectors * (to_record * static_cast<double>(length.operations) +
+                                 to_write * static_cast<double>(length.written));
+  };
   if (cost.native <= worth_mentioning * cost.interpreter && !cost.batches.too_long)
-    cost.worth_from = samples_until(cost.interpreter - cost.native,
-                                    to_begin + to_make * static_cast<double>(shape.vectors * cost.batches.operations));
+    cost.worth_from = samples_until(cost.interpreter - cost.native, to_make(cost.batches, shape.vectors));
   if (cost.alone.too_long) return cost;
-  cost.worth_from_alone = samples_until(cost.interpreter_alone - cost.native_alone,
-                                        to_begin + to_make * static_cast<double>(cost.alone.operations));
+  cost.worth_from_alone = samples_until(cost.interpreter_alone - cost.native_alone, to_make(cost.alone, 1));
   return cost;
 }
 

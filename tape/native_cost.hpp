@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -16,13 +17,17 @@ struct NativeCost {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
   std::size_t operations = 0;  ///< that compute one vector
-  /// Of the straight line: of long ones, where ops that take `least_called` operations or more are calls of subroutines.
+  /// Of code: of long code, where ops that take `least_called` operations or more are calls of subroutines.
   struct Length {
     std::size_t operations = 0, least_called = codegen::no_value;
-    bool too_long = false;  ///< it would come from memory each time, and take long to make
+    std::size_t written = 0;    ///< of the operations: of loops one iteration
+    std::uint32_t vectors = 1;  ///< side by side: two hide latencies, where the code stays in the caches
+    bool too_long = false;      ///< it would come from memory each time, or take long to make
+    bool has_loops() const { return written < operations; }
+    /// The same, where so many turned out to be written.
+    Length with(std::size_t written_after_all, Isa isa) const;
   } batches, alone;
-  bool two_vectors = false;  ///< side by side: hides latencies, where the code stays in the caches
-  bool no_form = false;      ///< an op has none in vectors
+  bool no_form = false;  ///< an op has none in vectors
   double interpreter = 0, native = 0, interpreter_alone = 0, native_alone = 0;
   /// From how many samples on, in batches or each in a call of its own, code has paid for being made; or `never`.
   std::size_t worth_from = never, worth_from_alone = never;

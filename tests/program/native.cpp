@@ -132,15 +132,15 @@ BOOST_AUTO_TEST_CASE(costs) {
                            of_functions = plan::native_cost(functions.data(), true, isa),
                            of_longer = plan::native_cost(longer.data(), true, isa);
     BOOST_TEST(of_products.native / of_products.interpreter < of_functions.native / of_functions.interpreter);
-    BOOST_TEST(of_functions.two_vectors);
-    BOOST_TEST(!plan::native_cost(chains_of(Op::mul, 8, 10000).data(), true, isa).two_vectors);
+    BOOST_TEST(of_functions.batches.vectors == 2u);
+    BOOST_TEST(of_functions.alone.vectors == 1u);
     // Long code calls subroutines, short code doesn't.
     BOOST_TEST(of_products.batches.operations == of_products.operations);
     BOOST_TEST(of_longer.batches.operations < of_longer.operations / 4);
     BOOST_TEST(of_longer.alone.operations < of_longer.operations / 2);
     // No gain from code that computes functions that wait for each other: batches go to the interpreter whatever their number.
     BOOST_TEST(of_longer.worth_from == plan::NativeCost::never);
-    BOOST_TEST(of_longer.worth_from_alone < 1000u);
+    BOOST_TEST(of_longer.worth_from_alone < 2000u);
     const std::string text = plan::describe_native(longer.data(), isa);
     BOOST_TEST(contains(text, "pays never for samples in batches, from "), text);
     BOOST_TEST(contains(text, " single ones; jvp about "), text);
@@ -322,19 +322,26 @@ BOOST_AUTO_TEST_CASE(names_for_profilers) {
   BOOST_TEST(line_of("0") == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {
+/// Sums and products of two of the last nodes, without any order.
+Program<double> without_order(std::size_t ops) {
+  Random random(1);
   NaiveTape<double> tape;
-  const Id x = tape.input(1.0);
-  Id y = x;
-  for (int k = 0; k < 1'700'000; ++k) y = tape.mul(x, y);
-  Replay<double> replay(compile(tape, y), {.engine = "native"});
-  const double points[2] = {1, -1};
+  std::vector<Id> nodes{tape.input(1.0), tape.input(1.0)};
+  for (std::size_t k = 0; k < ops; ++k) {
+    const auto one = [&] { return nodes[nodes.size() - 1 - random.below(std::min<std::size_t>(nodes.size(), 16))]; };
+    nodes.push_back(random.chance(0.5) ? tape.sub(one(), one()) : tape.max(one(), one()));
+  }
+  return compile(tape, nodes.back());
+}
+
+BOOST_AUTO_TEST_CASE(a_program_too_long_for_a_straight_line) {
+  Replay<double> replay(without_order(2'500'000), {.engine = "native"});
+  const double points[4] = {1, -1, 0.5, 0.25};
   double values[2];
   replay.values(2, columns(points, 2), columns(values, 2));
-  BOOST_TEST(values[0] == -values[1]);
   const std::string engine = replay.engine();
   BOOST_TEST(engine.starts_with("interpreter: about "), engine);
-  BOOST_TEST(engine.ends_with("00 vector operations are too many for a straight line"), engine);
+  BOOST_TEST(engine.ends_with(" vector operations are too many for a straight line"), engine);
 }
 
 /// Forbids memory that is executable to this process. False where the system can't.

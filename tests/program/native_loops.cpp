@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/loops.hpp"
+#include "tape/native_cost.hpp"
 #include "tape/native_lower.hpp"
 #include "tests/program/native_blocks.hpp"
 #include "tests/program/random_steps.hpp"
@@ -110,6 +111,26 @@ void check_loops(const NaiveTape<Real>& tape, Id output) {
   for (const Isa isa : native_isas()) BOOST_TEST(run_blocks(program, isa, false, samples, x, weights, "loops") > 0u);
 }
 
+/// That code gives the bits of the interpreter, and what computes so many samples at a time.
+void check_long(const Program<double>& program, std::size_t vectors) {
+  constexpr std::size_t samples = 9;
+  Random random(1);
+  std::vector<double> x(samples * program.inputs());
+  const std::vector<double> weights(samples, 1.0);
+  for (double& number : x) number = random.in(0.01, 0.9);
+  Replay<double> interpreter(program, {.engine = "interpreter"});
+  const std::vector<double> wanted = evaluate(program, x, weights, samples, interpreter);
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    BOOST_TEST(NativeCode<double>(program.data(), isa, true, false, codegen::Chain::plain, SIZE_MAX).lanes() ==
+               vectors * native_target(isa)->vector_bytes / sizeof(double));
+    Replay<double> native(program, {.isa = set, .threads = 1, .engine = "native"});
+    const std::vector<double> found = evaluate(program, x, weights, samples, native);
+    BOOST_TEST(native.engine() == "native: " + set);
+    for (std::size_t k = 0; k < wanted.size(); ++k) BOOST_TEST_REQUIRE(same_bits(found[k], wanted[k]), set << " " << k);
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(native_loops, *needs(Isa::avx2))
@@ -119,6 +140,42 @@ BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(300)); }
 BOOST_AUTO_TEST_CASE(paths_code_does_not_grow) {
   path_of_many_steps<double>();
   path_of_many_steps<float>();
+}
+
+/// Straight code of it would be too long.
+BOOST_AUTO_TEST_CASE(a_path_of_very_many_steps) {
+  const Program<double> program = path<double>(50'000);
+  for (const Isa isa : native_isas()) {
+    const plan::NativeCost cost = plan::native_cost(program.data(), true, isa);
+    BOOST_TEST(cost.batches.has_loops());
+    BOOST_TEST(!cost.batches.too_long);
+    BOOST_TEST(cost.batches.with(cost.batches.operations, isa).too_long);
+    BOOST_TEST(cost.alone.too_long);
+    BOOST_TEST(cost.worth_from < 10'000u);
+  }
+  check_long(program, 2);
+}
+/// Loops are expected, since its operations repeat themselves, but which inputs they read has no order.
+BOOST_AUTO_TEST_CASE(inputs_without_order) {
+  const auto program = [](std::size_t steps) {
+    Random random(1);
+    NaiveTape<double> tape;
+    std::vector<Id> x;
+    for (std::size_t k = 0; k < 1000; ++k) x.push_back(tape.input(0.5));
+    Id y = x[0];
+    const auto any = [&] { return x[1 + random.below(x.size() - 1)]; };
+    for (std::size_t k = 0; k < steps; ++k) y = tape.fma(y, any(), tape.mul(any(), any()));
+    return compile(tape, y, {std::vector<Id>{x[0]}});
+  };
+  const Program<double> some = program(50'000);
+  for (const Isa isa : native_isas()) BOOST_TEST(plan::native_cost(some.data(), true, isa).batches.vectors == 2u);
+  check_long(some, 1);
+  const Program<double> more = program(350'000);
+  for (const Isa isa : native_isas()) {
+    BOOST_TEST(!plan::native_cost(more.data(), true, isa).batches.too_long);
+    const NativeCode<double> code(more.data(), isa, true, false, codegen::Chain::plain, SIZE_MAX);
+    BOOST_TEST(code.why_not().ends_with(" vector operations are too many for a straight line"), code.why_not());
+  }
 }
 
 /// What is computed again elsewhere alone, from what was there an iteration before.

@@ -135,14 +135,12 @@ class Allocation {
         return stepping(Place::all_lanes(uniforms, static_cast<std::int32_t>(nodes_[v].a * graph_.real_bytes())),
                         nodes_[v].immediate);
       case Do::streamed: return stepping(streamed(nodes_[v].a), nodes_[v].immediate);
-      case Do::input: return number(nodes_[v].b, nodes_[v].c);
+      case Do::input: return stepping(number(nodes_[v].b, nodes_[v].c), nodes_[v].immediate);
       default: return spilled(state_[v].slot);
     }
   }
-  /// A point's are single numbers, where these can be operands.
-  bool spills_numbers() const { return point_ && target_.evex; }
   Place spilled(std::int32_t slot) const {
-    return spills_numbers() ? Place::all_lanes(spills, offset(slot)) : Place::at(spills, offset(slot));
+    return shape_.keeps_numbers() ? Place::all_lanes(spills, offset(slot)) : Place::at(spills, offset(slot));
   }
   std::int32_t offset(std::int32_t slot) const {
     return (slot & (home - 1)) * slot_bytes() - static_cast<std::int32_t>(spill_bias);
@@ -153,7 +151,7 @@ class Allocation {
     if (step != 0) place.index = step_registers[step - 1];
     return place;
   }
-  std::int32_t slot_bytes() const { return spills_numbers() ? 8 : vector_bytes_; }
+  std::int32_t slot_bytes() const { return static_cast<std::int32_t>(shape_.slot_bytes()); }
   /// Number k of a point's table.
   Place number(std::uint32_t k, std::uint32_t table) const {
     return Place::all_lanes(point_tables[table], static_cast<std::int32_t>(k * graph_.real_bytes()));

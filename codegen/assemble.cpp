@@ -36,6 +36,7 @@ class Assembler : Lookups {
     first_stream_ = slots;
     slots_ = slots + static_cast<std::int32_t>(graph_.streams());
     out_.make_room();
+    begin();
     if (point_) {
       begin_requirements();
       all_nodes();
@@ -68,7 +69,6 @@ class Assembler : Lookups {
     }
   }
   void rounds() {
-    begin();
     out_.clear(round_index);
     const std::size_t round = out_.size();
     forget_pointer();
@@ -95,9 +95,10 @@ class Assembler : Lookups {
   }
   void leave() {
     if (saves_registers_) out_.raw({0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b});  // pop them
-    out_.raw({0xc5, 0xf8, 0x77, 0xc3});                                                            // vzeroupper, ret
+    if (!point_) out_.raw({0xc5, 0xf8, 0x77});  // vzeroupper: vectors of 128 bits leave nothing for it to do
+    out_.byte(0xc3);                            // ret
   }
-  /// Without a branch. Vectors of 128 bits leave nothing for vzeroupper to do.
+  /// Without a branch.
   void end_point() {
     if (target_.mask_registers) {
       move_good_to_eax();
@@ -107,7 +108,7 @@ class Assembler : Lookups {
       out_.vector(Opcodes::test, bad_, 0, Place::vector(bad_));
       out_.raw({0x0f, 0x94, 0xc0});  // sete al
     }
-    out_.byte(0xc3);  // ret
+    leave();
   }
 
   // ---- masks and requirements ------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ class Assembler : Lookups {
       case Do::output: {
         const unsigned r = get(n.a);
         if (point_) {
-          store(r, number(n.b, n.c));
+          store(r, stepping(number(n.b, n.c), n.immediate));
         } else {
           point_at(n.b, n.immediate);
           store(r, vector_at_pointer(n.c));

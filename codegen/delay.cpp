@@ -101,7 +101,7 @@ class Delay {
 }  // namespace
 
 bool delay(Graph& graph) {
-  if (!graph.shape().point || !graph.subroutines().empty()) return false;
+  if (!graph.shape().point || !graph.subroutines().empty() || !graph.loops().empty()) return false;
   LargeVector<Node> nodes = Delay(graph).run();
   if (nodes.empty()) return false;
   graph.replace(std::move(nodes));

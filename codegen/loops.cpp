@@ -17,7 +17,7 @@ class Rewriting : Stretches {
   using Stretches::Stretches;
 
   void run(Graph& graph) {
-    if (graph.shape().point || !find()) return;
+    if (!find()) return;
     // What is computed again may take more steps than there are registers for; streams don't.
     for (const bool again : {true, false}) {
       lay_out_streams(again);
@@ -48,7 +48,7 @@ class Rewriting : Stretches {
     const Stretch& stretch = *stretch_of(x);
     if (stretch.needs[stretch.node(x)].how == Need::streamed)
       return stepping({Do::streamed, 0, stretch.streamed(x), 0, 0},
-                      by * static_cast<std::int32_t>(stretch.streams * vector_bytes_), x);
+                      by * static_cast<std::int32_t>(stretch.streams * slot_bytes_), x);
     if (const auto there = in_loop_.find({x, by}); there != in_loop_.end()) return there->second;
     Node node = nodes_[x];
     each_operand(node, [&](int k, Value& y) {
@@ -66,7 +66,7 @@ class Rewriting : Stretches {
     Node node = nodes_[x];
     if (node.what == Do::uniform) return stepping(node, by * real_bytes_, x);
     node.a = read_[x];
-    return stepping(node, by * 8, x);
+    return stepping(node, by * place_bytes_, x);
   }
   Value held(Value x) {
     const auto copy = in_loop_.find({x, 0});
@@ -154,10 +154,10 @@ class Rewriting : Stretches {
           default: x = held(x);
         }
       });
-      if (node.what == Do::output) node.immediate = step(8 * stretch.change(v, 1).by);
+      if (node.what == Do::output) node.immediate = step(place_bytes_ * stretch.change(v, 1).by);
       now_[v] = add(node);
       if (const Need& need = stretch.needs[v - stretch.first]; need.how == Need::streamed)
-        add({Do::to_stream, step(static_cast<std::int32_t>(stretch.streams * vector_bytes_)), now_[v],
+        add({Do::to_stream, step(static_cast<std::int32_t>(stretch.streams * slot_bytes_)), now_[v],
              stretch.first_stream + need.stream, 0});
     }
     add({Do::loop_end, 0, number, 0, 0});

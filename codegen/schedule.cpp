@@ -133,6 +133,7 @@ class Schedule {
 void schedule(Graph& graph) {
   if (!graph.shape().point) return;
   for (Graph& body : graph.subroutines()) schedule(body);
+  if (!graph.loops().empty()) return;
   if (LargeVector<Node> nodes = Schedule(graph).run(); !nodes.empty()) graph.replace(std::move(nodes));
 }
 

@@ -8,6 +8,8 @@ namespace {
 /// Nodes that have to be saved, and iterations that there have to be.
 constexpr std::size_t least_saved = 256;
 constexpr Value least_iterations = 8;
+/// Periods that are tried as an iteration.
+constexpr Value most_periods = 4;
 /// Iterations that something is carried through.
 constexpr Value most_back = 4;
 /// Of what a loop streams, from which on what is as cheap to have again is computed again: half of the first cache, which it would
@@ -22,7 +24,9 @@ bool Stretches::find() {
   const std::vector<Repeat> repeats = find_repeats(nodes_, least_saved);
   if (repeats.empty()) return false;
   find_last_uses();
-  for (const Repeat& repeat : repeats) add(repeat);
+  // Several periods at a time where an earlier loop does several in an iteration.
+  for (const Repeat& repeat : repeats)
+    for (Value times = 1; times <= most_periods && !add(repeat, times * repeat.period);) ++times;
   return !stretches_.empty();
 }
 
@@ -91,15 +95,14 @@ bool Stretches::changes(Value v, Value period, Value begin, Changes& found) cons
   return from.c == to.c;
 }
 
-void Stretches::add(const Repeat& repeat) {
-  const Value period = repeat.period, begin = stretches_.empty() ? 0 : stretches_.back().end(),
-              from = std::max(repeat.first, begin);
-  if (from + (least_iterations + 1) * period > repeat.end) return;
+bool Stretches::add(const Repeat& repeat, Value period) {
+  const Value begin = stretches_.empty() ? 0 : stretches_.back().end(), from = std::max(repeat.first, begin);
+  if (from + (least_iterations + 1) * period > repeat.end) return false;
   const Value middle = from + (repeat.end - from) / period / 2 * period;
   const auto place = [&](Value v) { return (v + period - middle % period) % period; };
   std::vector<Changes> expected(period);
   for (Value v = middle; v < middle + period; ++v)
-    if (!changes(v, period, begin, expected[place(v)])) return;
+    if (!changes(v, period, begin, expected[place(v)])) return false;
   Changes here;
   Value first = middle, end = middle + 2 * period;
   while (end < repeat.end && changes(end - period, period, begin, here) && here == expected[place(end)]) ++end;
@@ -108,12 +111,14 @@ void Stretches::add(const Repeat& repeat) {
   // A call is in one iteration with what it is given and what is taken of it.
   for (Do what = nodes_[first].what; first < end && (what == Do::give || what == Do::call || what == Do::take);)
     what = nodes_[++first].what;
-  if ((end - first) / period < least_iterations + 1) return;
+  if ((end - first) / period < least_iterations + 1) return false;
 
   Stretch stretch{first + period, period, (end - first) / period - 1, {}, {}, {}};
   stretch.carried.assign(period, 0);
   for (Value v = first; v < first + period; ++v) stretch.changes.push_back(expected[place(v)]);
-  if (fits(stretch)) stretches_.push_back(std::move(stretch));
+  if (!fits(stretch)) return false;
+  stretches_.push_back(std::move(stretch));
+  return true;
 }
 
 bool Stretches::fits(Stretch& stretch) const {
@@ -129,8 +134,8 @@ bool Stretches::fits(Stretch& stretch) const {
     for (int k = 0; k < 3; ++k) {
       const Change& change = stretch.change(v, k);
       if (change.relation == Relation::number)
-        note(1,
-             change.by * (nodes_[v].what != Do::output && nodes_[operand(v, k)].what == Do::uniform ? real_bytes_ : 8));
+        note(1, change.by * (nodes_[v].what != Do::output && nodes_[operand(v, k)].what == Do::uniform ? real_bytes_
+                                                                                                       : place_bytes_));
       if (change.relation == Relation::streamed) note(2 + change.loop, change.by);
       if (change.relation != Relation::previous || operand(v, k) >= stretch.first) continue;
       Value& carried = stretch.carried[stretch.node_before(operand(v, k))];
@@ -170,7 +175,7 @@ void Stretches::find_needs() {
 
 void Stretches::find_cheap(Stretch& stretch) const {
   std::size_t bytes = 0;
-  for (const Need& need : stretch.needs) bytes += (need.how == Need::streamed) * stretch.iterations * vector_bytes_;
+  for (const Need& need : stretch.needs) bytes += (need.how == Need::streamed) * stretch.iterations * slot_bytes_;
   for (Value j = stretch.period; bytes > many_bytes && j-- > 0;) {
     const Need& need = stretch.needs[j];
     int left = most_operations;

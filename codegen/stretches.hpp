@@ -65,8 +65,9 @@ class Stretches {
  public:
   explicit Stretches(const Graph& graph)
       : target_(graph.target()),
-        vector_bytes_(graph.shape().vector_bytes()),
+        slot_bytes_(graph.shape().slot_bytes()),
         real_bytes_(static_cast<std::int32_t>(graph.real_bytes())),
+        place_bytes_(graph.shape().point ? real_bytes_ : 8),
         nodes_(graph.nodes()) {}
 
   /// Whether there are any.
@@ -85,8 +86,9 @@ class Stretches {
   }
 
   const Target& target_;
-  const std::size_t vector_bytes_;
+  const std::size_t slot_bytes_;  // of a value that is streamed
   const std::int32_t real_bytes_;
+  const std::int32_t place_bytes_;  // from an input or output to the next: of a pointer, or of a point's number
   const LargeVector<Node>& nodes_;
   LargeVector<Value> last_use_;  // of a node that is done for its effect, itself; 0: of none
   std::vector<Stretch> stretches_;
@@ -99,8 +101,9 @@ class Stretches {
   Change change(Value x, Value y, Value v, Value period, Value begin) const;
   /// From node v to the one a period later; false where they aren't alike.
   bool changes(Value v, Value period, Value begin, Changes& found) const;
-  /// As much of a repeat as can be a loop: what is in its middle tells what has to change in which way.
-  void add(const Repeat& repeat);
+  /// As much of a repeat as can be a loop of iterations of `period`: what is in its middle tells what has to change in which way. Whether
+  /// there was any.
+  bool add(const Repeat& repeat, Value period);
   /// Finds what is carried. Whether a loop has registers for all its steps, and saves enough.
   bool fits(Stretch& stretch) const;
   void find_needs();

@@ -35,6 +35,10 @@ struct Shape {
   std::uint32_t vectors = 1;  ///< side by side
 
   std::size_t vector_bytes() const { return point ? 16 : target->vector_bytes; }
+  /// A point's are single numbers in memory, where these can be operands.
+  bool keeps_numbers() const { return point && target->evex; }
+  /// In memory of its own the code keeps so many for each value.
+  std::size_t slot_bytes() const { return keeps_numbers() ? 8 : vector_bytes(); }
   std::size_t samples(std::size_t real_bytes) const { return point ? 1 : vectors * vector_bytes() / real_bytes; }
 };
 

@@ -244,6 +244,7 @@ template <class Runner>
 bool Machine<Real>::worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps) {
   if (engine_ != Engine::automatic) return true;
   if (native.worth_from == 0) {
+    if (plan::bytes_to_make(data_, what, 0) > room_for_native()) return false;
     const plan::NativeCost cost = plan::native_cost(data_, what, isa_);
     native.worth_from = __is_same(Runner, NativePoint<Real>) ? cost.worth_from_alone : cost.worth_from;
     native.most_sweeps = cost.most_sweeps;

@@ -4,33 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <utility>
 
-#include "codegen/delay.hpp"
-#include "codegen/loops.hpp"
 #include "codegen/perf_map.hpp"
-#include "codegen/rematerialize.hpp"
-#include "codegen/schedule.hpp"
-#include "tape/native_cost.hpp"
+#include "tape/native_graph.hpp"
 #include "tape/special_partials.hpp"
 #include "tape/tables.hpp"
 
 namespace wengert {
-const codegen::Target* native_target(Isa isa) {
-  switch (isa) {
-    case Isa::avx2: return &codegen::avx2;
-    case Isa::avx512: return &codegen::avx512;
-    default: return nullptr;
-  }
-}
-
-template <class Real>
-static codegen::Graph with_loops(const plan::ProgramData<Real>& data, const plan::Lowering& how) {
-  codegen::Graph graph = plan::lower_to_graph(data, how);
-  if (graph.complete()) codegen::find_loops(graph);
-  return graph;
-}
 
 template <class Real>
 NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what, bool point,
@@ -39,52 +20,16 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan:
     why_not_ = "the custom op " + data.call + " is code, not vector operations";
     return;
   }
-  const plan::NativeCost cost = plan::native_cost(data, what, isa);
-  plan::NativeCost::Length length = point ? cost.alone : cost.batches;
-  const auto too_long = [&] {
-    if (length.too_long)
-      why_not_ = "about " + std::to_string(length.operations) + " vector operations are too many for a straight line";
-    return length.too_long;
-  };
-  if (too_long()) return;
-  const bool limited = most_bytes != std::numeric_limits<std::size_t>::max();
-  plan::Lowering how{what,
-                     {native_target(isa), point, length.vectors},
-                     chain,
-                     strides,
-                     length.vectors * (2 * length.operations + plan::NativePointers<Real>(data, what).count),
-                     limited,
-                     length.least_called};
-  const std::size_t bytes_to_make = plan::bytes_to_make(data, what, how.expected);
-  if (limited && bytes_to_make > most_bytes) {
-    why_not_ = "making machine code may take " + std::to_string(bytes_to_make) + " bytes, more than the budget leaves";
+  const NativeGraph<Real> graph(data, isa, what, point, chain, most_bytes, strides);
+  if (!graph.why_not().empty()) {
+    why_not_ = graph.why_not();
     return;
   }
-  const codegen::Arena arena(bytes_to_make);
-  std::optional<codegen::Graph> graph = with_loops(data, how);
-  if (graph->complete() && (length.has_loops() || !graph->loops().empty())) {
-    // How many vectors are side by side was chosen by the loops that were expected.
-    length = length.with(graph->nodes().size() / how.shape.vectors, isa);
-    if (too_long()) return;
-    if (length.vectors < how.shape.vectors || (length.vectors > how.shape.vectors && !limited)) {
-      graph.reset();
-      how.expected = how.expected / how.shape.vectors * length.vectors;
-      how.shape.vectors = length.vectors;
-      graph = with_loops(data, how);
-    }
-  }
-  if (!graph->complete()) {
-    why_not_ = limited && graph->nodes().size() >= how.expected
-                   ? "making machine code takes more bytes than the budget leaves"
-                   : "an op of the program has no vector form";
-    return;
-  }
-  if (graph->loops().empty()) codegen::rematerialize(*graph);
-  if (!codegen::delay(*graph)) codegen::schedule(*graph);
+  const codegen::Shape& shape = (*graph).shape();
   const codegen::Assembly assembly = codegen::assemble(*graph);
   // A few stay in registers from one read to the next.
-  const std::size_t inputs = how.shape.vectors * (what.gradient ? data.gradient : data.values).inputs.size();
-  reads_again_ = inputs > how.shape.target->registers / 2u && assembly.reads_of_inputs > 8 * inputs;
+  const std::size_t inputs = shape.vectors * (what.gradient ? data.gradient : data.values).inputs.size();
+  reads_again_ = inputs > shape.target->registers / 2u && assembly.reads_of_inputs > 8 * inputs;
   const std::size_t pool = std::max(assembly.pool.size(),
                                     static_cast<std::size_t>(codegen::bias_of_numbers(sizeof(Real)))),
                     bytes = codegen::ExecutableMemory::bytes_for(assembly.code.size()) + pool;
@@ -103,7 +48,7 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan:
   const std::string called =
       std::string("wengert ") + names[what.number()] + (point ? " of a point, " : ", ") + std::string(name(isa));
   codegen::name_for_profilers(memory_.data(), assembly.code.size(), called.c_str());
-  lanes_ = how.shape.samples(sizeof(Real));
+  lanes_ = shape.samples(sizeof(Real));
   spill_bytes_ = assembly.spill_bytes;
 }
 

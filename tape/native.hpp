@@ -19,9 +19,6 @@
 
 namespace wengert {
 
-/// What code for an instruction set is made for; null where there is no such code.
-const codegen::Target* native_target(Isa isa);
-
 /// The code of one kind of evaluation.
 template <class Real>
 class NativeCode {

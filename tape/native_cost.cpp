@@ -9,7 +9,7 @@
 
 #include "codegen/record.hpp"
 #include "tape/decode.hpp"
-#include "tape/native.hpp"
+#include "tape/native_lower.hpp"
 #include "tape/native_repeats.hpp"
 
 namespace wengert::plan {
@@ -49,7 +49,9 @@ constexpr double wait_for_division = 4;      // until the result is there
 constexpr double more_for_loads = 3.5, wait_for_loads = 6;
 constexpr double division_alone = 1.75;      // of a single evaluation
 constexpr double in_caches_alone = 800'000;  // operations of code for single evaluations
-constexpr double from_memory_alone = 1.2;    // longer code comes from memory: an operation of it
+// From so many on it isn't in the second cache, and has loops. Straight code is a few hundredths faster as long as it is.
+constexpr std::size_t loops_alone_from = 50'000;
+constexpr double from_memory_alone = 1.2;  // longer code comes from memory: an operation of it
 // Longer code (in operations) than the first cache holds calls subroutines. An op that takes so many operations or more has one: a call costs a
 // single evaluation, which waits for each op, more than a batch.
 constexpr std::size_t short_code = 4096, least_called = 20, least_called_alone = 30;
@@ -259,11 +261,12 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   Work work;
   const std::size_t slots = (what.gradient ? data.gradient : data.values).slots;
   double forward = 0;  // by the interpreter
-  double lengths[std::size(codes)] = {};
+  double lengths[std::size(codes)] = {}, lengths_alone[std::size(codes)] = {};
   for (std::size_t k = 0; k < std::size(codes); ++k) {
     if (!codes[k]) continue;
     add_work(work, *codes[k], slots, costs, rates);
     lengths[k] = work.with_calls - lengths[0];
+    lengths_alone[k] = work.with_calls_alone - lengths_alone[0];
     if (k == 0) forward = std::hypot(work.dividing, work.beside_dividing);
   }
   cost.no_form = !costs.complete();
@@ -275,12 +278,16 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   };
   cost.batches = length(work.with_calls, least_called);
   cost.alone = length(work.with_calls_alone, least_called_alone);
-  cost.alone.vectors = 1;
   if (cost.batches.operations > short_code) {
-    double written = 0;
-    for (std::size_t k = 0; k < std::size(codes); ++k)
-      if (codes[k]) written += lengths[k] * (1 - repeated_part(*codes[k], slots));
+    double written = 0, written_alone = 0;
+    for (std::size_t k = 0; k < std::size(codes); ++k) {
+      const double once = codes[k] ? 1 - repeated_part(*codes[k], slots) : 0;
+      written += once * lengths[k];
+      written_alone += once * lengths_alone[k];
+    }
     cost.batches = cost.batches.with(static_cast<std::size_t>(written), isa);
+    if (cost.alone.operations > loops_alone_from)
+      cost.alone = cost.alone.with(static_cast<std::size_t>(written_alone), isa);
   }
   const double share = sizeof(Real) / 8.0;
   const double instructions = static_cast<double>(work.instructions);
@@ -299,7 +306,7 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
     cost.most_sweeps = static_cast<std::size_t>(worth_mentioning * forward / more);
   cost.native_alone = operation_alone * work.operations + division_alone * work.divisions;
   cost.interpreter_alone = call_alone + instruction_alone * instructions + cost.native_alone;
-  if (const auto length = static_cast<double>(cost.alone.operations); length > in_caches_alone)
+  if (const auto length = static_cast<double>(cost.alone.written); length > in_caches_alone)
     cost.native_alone = std::fmax(cost.native_alone, from_memory_alone * length);
   if (cost.no_form) return cost;
   const auto to_make = [](const NativeCost::Length& length, std::uint32_t vectors) {

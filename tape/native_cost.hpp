@@ -21,7 +21,7 @@ struct NativeCost {
   struct Length {
     std::size_t operations = 0, least_called = codegen::no_value;
     std::size_t written = 0;    ///< of the operations: of loops one iteration
-    std::uint32_t vectors = 1;  ///< side by side: two hide latencies, where the code stays in the caches
+    std::uint32_t vectors = 1;  ///< of a batch, side by side: two hide latencies, where the code stays in the caches
     bool too_long = false;      ///< it would come from memory each time, or take long to make
     bool has_loops() const { return written < operations; }
     /// The same, where so many turned out to be written.

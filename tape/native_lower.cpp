@@ -8,7 +8,17 @@
 #include "codegen/assemble.hpp"
 #include "tape/native_subroutines.hpp"
 
-namespace wengert::plan {
+namespace wengert {
+
+const codegen::Target* native_target(Isa isa) {
+  switch (isa) {
+    case Isa::avx2: return &codegen::avx2;
+    case Isa::avx512: return &codegen::avx512;
+    default: return nullptr;
+  }
+}
+
+namespace plan {
 namespace {
 
 using codegen::DualValue;
@@ -314,4 +324,5 @@ template codegen::Graph lower_to_graph(const ProgramData<float>&, const Lowering
 template std::size_t bytes_to_make(const ProgramData<double>&, Evaluation, std::size_t);
 template std::size_t bytes_to_make(const ProgramData<float>&, Evaluation, std::size_t);
 
-}  // namespace wengert::plan
+}  // namespace plan
+}  // namespace wengert

@@ -5,9 +5,15 @@
 #include <cstdint>
 
 #include "codegen/graph.hpp"
+#include "kernels/dispatch.hpp"
 #include "tape/program.hpp"
 
-namespace wengert::plan {
+namespace wengert {
+
+/// What code for an instruction set is made for; null where there is no such code.
+const codegen::Target* native_target(Isa isa);
+
+namespace plan {
 
 /// The pointers of machine code: what each group of them points at, first one after the other, and how many there are.
 template <class Real>
@@ -63,4 +69,5 @@ codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how
 template <class Real>
 std::size_t bytes_to_make(const ProgramData<Real>& data, Evaluation what, std::size_t nodes);
 
-}  // namespace wengert::plan
+}  // namespace plan
+}  // namespace wengert

@@ -155,7 +155,10 @@ Program<Real> tame(std::size_t size, std::size_t products) {
     }
   }
   std::vector<Id> signs(8, sign);
-  for (std::size_t k = 0; k < products; ++k) signs[k % 8] = tape.mul(signs[k % 8], sign);
+  for (std::size_t k = 0; k < products; ++k) {  // in no order, which loops could have
+    Id& some = signs[random.below(8)];
+    some = tape.mul(some, sign);
+  }
   x.insert(x.end(), signs.begin(), signs.end());
   return compile(tape, tape.record(Op::sum, x));
 }

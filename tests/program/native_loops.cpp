@@ -37,32 +37,47 @@ std::vector<Real> evaluate(const Program<Real>& program, const std::vector<Real>
   return y;
 }
 
+/// That a replay by code has the bits of the interpreter. `nan`: the part of the inputs that are.
+template <class Real>
+void check_steps(const Program<Real>& program, Random& random, std::size_t samples, double nan,
+                 const std::string& what) {
+  std::vector<Real> x(samples * program.inputs()), weights(samples * program.outputs());
+  for (Real& number : x) number = static_cast<Real>(random.chance(nan) ? NAN : random.in(-2, 2));
+  for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
+  Replay<Real> interpreter(program, {.engine = "interpreter"});
+  const std::vector<Real> wanted = evaluate(program, x, weights, samples, interpreter);
+  for (const Isa isa : native_isas()) {
+    const std::string set(name(isa));
+    Replay<Real> native(program, {.isa = set, .engine = "native"});
+    const std::vector<Real> found = evaluate(program, x, weights, samples, native);
+    BOOST_TEST_REQUIRE(native.engine() != "interpreter", what);
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      BOOST_TEST_REQUIRE(same_bits(found[k], wanted[k]), what << ", " << set << ", number " << k << " of "
+                                                              << wanted.size() << ": " << show(found[k])
+                                                              << ", interpreter " << show(wanted[k]));
+  }
+}
+
 template <class Real>
 void random_steps(std::size_t count) {
   std::size_t with_loops = 0;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 2 + sizeof(Real));
     const Program<Real> program = RandomSteps<Real>(random, random.chance(0.4)).program();
-    const std::size_t samples = 1 + random.below(70);
-    std::vector<Real> x(samples * program.inputs()), weights(samples * program.outputs());
-    for (Real& number : x) number = static_cast<Real>(random.chance(0.001) ? NAN : random.in(-2, 2));
-    for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
-    const std::string what = "steps " + std::to_string(seed);
-    Replay<Real> interpreter(program, {.engine = "interpreter"});
-    const std::vector<Real> wanted = evaluate(program, x, weights, samples, interpreter);
-    for (const Isa isa : native_isas()) {
-      const std::string set(name(isa));
-      Replay<Real> native(program, {.isa = set, .engine = "native"});
-      const std::vector<Real> found = evaluate(program, x, weights, samples, native);
-      BOOST_TEST_REQUIRE(native.engine() != "interpreter", what);
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        BOOST_TEST_REQUIRE(same_bits(found[k], wanted[k]), what << ", " << set << ", number " << k << " of "
-                                                                << wanted.size() << ": " << show(found[k])
-                                                                << ", interpreter " << show(wanted[k]));
-    }
+    check_steps(program, random, 1 + random.below(70), 0.001, "steps " + std::to_string(seed));
     with_loops += !loops_of(program, codegen::avx2, 2).empty();
   }
   BOOST_TEST(with_loops >= count / 10, "only " << with_loops << " programs had loops");
+}
+/// Of samples alone, whose code has loops where it is long.
+template <class Real>
+void long_steps_alone(std::size_t count) {
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    const Program<Real> program = RandomSteps<Real>(random, random.chance(0.4), 60).program();
+    const double nan = 0.2 / static_cast<double>(program.inputs() + 1);
+    for (int call = 0; call < 3; ++call) check_steps(program, random, 1, nan, "long steps " + std::to_string(seed));
+  }
 }
 
 /// A path, the squares of what it passes, and what it passed a step before.
@@ -137,6 +152,8 @@ BOOST_AUTO_TEST_SUITE(native_loops, *needs(Isa::avx2))
 
 BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(300)); }
 BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(300)); }
+BOOST_AUTO_TEST_CASE(long_steps_alone_in_doubles) { long_steps_alone<double>(soak(20)); }
+BOOST_AUTO_TEST_CASE(long_steps_alone_in_floats) { long_steps_alone<float>(soak(20)); }
 BOOST_AUTO_TEST_CASE(paths_code_does_not_grow) {
   path_of_many_steps<double>();
   path_of_many_steps<float>();
@@ -150,10 +167,16 @@ BOOST_AUTO_TEST_CASE(a_path_of_very_many_steps) {
     BOOST_TEST(cost.batches.has_loops());
     BOOST_TEST(!cost.batches.too_long);
     BOOST_TEST(cost.batches.with(cost.batches.operations, isa).too_long);
-    BOOST_TEST(cost.alone.too_long);
+    BOOST_TEST(cost.alone.has_loops());
+    BOOST_TEST(!cost.alone.too_long);
     BOOST_TEST(cost.worth_from < 10'000u);
+    const NativeCode<double> alone(program.data(), isa, true, true, codegen::Chain::plain, SIZE_MAX);
+    BOOST_TEST(alone.why_not() == "");
+    BOOST_TEST(alone.code_bytes() < 1'000'000u);
   }
   check_long(program, 2);
+  Random random(1);
+  check_steps(program, random, 1, 0, "many steps");
 }
 /// Loops are expected, since its operations repeat themselves, but which inputs they read has no order.
 BOOST_AUTO_TEST_CASE(inputs_without_order) {

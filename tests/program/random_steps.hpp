@@ -17,8 +17,9 @@ namespace wengert::test {
 template <class Real>
 class RandomSteps {
  public:
-  RandomSteps(Random& random, bool parameters) : random_(random) {
-    for (std::size_t k = 20 + random.below(200); k > 0; --k) inputs_.push_back(tape_.input(Real(0.4)));
+  /// `times`: how many times as many steps.
+  RandomSteps(Random& random, bool parameters, std::size_t times = 1) : random_(random), times_(times) {
+    for (std::size_t k = times_ * (20 + random.below(200)); k > 0; --k) inputs_.push_back(tape_.input(Real(0.4)));
     for (std::size_t k = parameters ? 1 + random.below(60) : 0; k > 0; --k)
       parameters_.push_back(tape_.parameter(Real(0.3)));
     for (const double x : {0.5, -0.5, 0.0, 1.0}) constants_.push_back(tape_.constant(static_cast<Real>(x)));
@@ -85,8 +86,8 @@ class RandomSteps {
 
   void block() {
     const std::size_t count = 1 + random_.below(random_.chance(0.2) ? 60 : 10), most_back = 1 + random_.below(6),
-                      steps =
-                          std::min<std::size_t>(9 + random_.below(random_.chance(0.4) ? 290 : 40), 9 + 1500 / count);
+                      steps = times_ * std::min<std::size_t>(9 + random_.below(random_.chance(0.4) ? 290 : 40),
+                                                             9 + 1500 / count);
     const double dear = random_.chance(0.5) ? 0.0 : 0.1;
     std::vector<Operation> operations;
     for (std::size_t k = 0; k < count; ++k) operations.push_back(operation(k, count, most_back, dear));
@@ -131,6 +132,7 @@ class RandomSteps {
   }
 
   Random& random_;
+  const std::size_t times_;
   NaiveTape<Real> tape_;
   Series inputs_, parameters_, constants_, outputs_;
   std::vector<Series> given_;

@@ -43,9 +43,11 @@ void long_steps_alone(std::size_t count) {
     for (const Isa isa : {Isa::avx512, Isa::avx2}) {
       const plan::NativeCost::Length length = plan::native_cost(program.data(), true, isa).alone;
       if (!length.has_loops()) continue;
-      const std::string what = "long steps " + std::to_string(seed);
-      simulate(program, isa, true, numbers, what);
-      with_loops += CodeOf<Real>(program, isa, true, true).code().code_bytes() < 4 * length.operations;
+      const CodeOf<Real> code(program, isa, true, true);
+      if (code.why_not().ends_with("too many for a straight line"))
+        continue;  // there are fewer loops than was expected
+      simulate(program, isa, true, numbers, "long steps " + std::to_string(seed));
+      with_loops += code.code().code_bytes() < 4 * length.operations;
     }
   }
   BOOST_TEST(with_loops >= count / 4, "only " << with_loops << " codes had loops");

@@ -104,7 +104,8 @@ BOOST_AUTO_TEST_CASE(compiling_takes_linear_time_and_memory) {
         peak[large] = static_cast<double>(watched().peak);
       }
     }
-    BOOST_TEST(peak[1] < 8 * 1.3 * peak[0], name << ": " << peak[0] << " and " << peak[1] << " bytes");
+    // By where the system puts an arena's chunks some more may be wanted.
+    BOOST_TEST(peak[1] < 8 * 1.5 * peak[0], name << ": " << peak[0] << " and " << peak[1] << " bytes");
     // 8 times the ops. Quadratic would be 64 times the time; caches and other processes make 8 up to 20.
     BOOST_TEST(seconds[1] < 32 * seconds[0] + 0.05, name << ": " << seconds[0] << " and " << seconds[1] << " s");
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "wengert/error.hpp"
 
@@ -226,16 +227,28 @@ ReferenceResult Reference::evaluate(std::span<const double> inputs, std::span<co
   std::vector<Extended>&adjoint = result.adjoints, &total = result.adjoint_scales;
   adjoint.assign(seeds.begin(), seeds.end());
   for (Extended a : adjoint) total.push_back(std::fabs(a));
+  // Of many contributions roundings of their partial sums add up like a random walk.
+  constexpr std::uint32_t many_contributions = 64;
+  std::vector<std::uint32_t> contributions(variables(), 0);
+  std::vector<Extended> squares(variables(), 0);
+  const auto contribute = [&](std::uint32_t to, Extended contribution, Extended of_scale) {
+    adjoint[to] += contribution;
+    total[to] += of_scale;
+    if (++contributions[to] > many_contributions) squares[to] += adjoint[to] * adjoint[to];
+  };
+  const auto complete = [&](std::size_t variable) {
+    total[variable] += std::sqrt(std::exchange(squares[variable], 0));
+  };
   for (std::size_t k = graph_.records.size(); k-- > 0;) {
     const Graph::Record& r = graph_.records[k];
     const std::uint32_t* of = graph_.operands.data() + r.first;
+    for (std::uint32_t i = 0; i < (r.op == Op::softmax ? r.count : 1); ++i) complete(r.out + i);
     const Extended g = adjoint[r.out], total_g = total[r.out];
     if (is_many(r.op)) {
       const Many at = many(r.op, at_operands(r, v), at_operands(r, scale));
-      for (std::uint32_t i = 0; i < r.count; ++i) {
-        adjoint[of[i]] += times(g, at.partials[i]);
-        total[of[i]] += times(total_g, std::fabs(at.partials[i])) + times(std::fabs(g), at.partial_scales[i]);
-      }
+      for (std::uint32_t i = 0; i < r.count; ++i)
+        contribute(of[i], times(g, at.partials[i]),
+                   times(total_g, std::fabs(at.partials[i])) + times(std::fabs(g), at.partial_scales[i]));
     } else if (r.op == Op::softmax) {
       Extended dot = 0, total_dot = 0;
       for (std::uint32_t i = 0; i < r.count; ++i) {
@@ -244,8 +257,7 @@ ReferenceResult Reference::evaluate(std::span<const double> inputs, std::span<co
       }
       for (std::uint32_t i = 0; i < r.count; ++i) {
         const Extended gi = adjoint[r.out + i], y = v[r.out + i];
-        adjoint[of[i]] += y * (gi - dot);
-        total[of[i]] += y * (total[r.out + i] + total_dot) + scale[r.out + i] * std::fabs(gi - dot);
+        contribute(of[i], y * (gi - dot), y * (total[r.out + i] + total_dot) + scale[r.out + i] * std::fabs(gi - dot));
       }
     } else {
       Extended x[3] = {}, x_scale[3] = {};
@@ -255,12 +267,12 @@ ReferenceResult Reference::evaluate(std::span<const double> inputs, std::span<co
       }
       const Local at = local(r.op, x, r.constant_operand);
       const auto partial_scale = partial_scales(at, r.op, x, x_scale, r.count, r.constant_operand);
-      for (std::uint32_t i = 0; i < r.count; ++i) {
-        adjoint[of[i]] += times(g, at.partial[i]);
-        total[of[i]] += times(total_g, std::fabs(at.partial[i])) + times(std::fabs(g), partial_scale[i]);
-      }
+      for (std::uint32_t i = 0; i < r.count; ++i)
+        contribute(of[i], times(g, at.partial[i]),
+                   times(total_g, std::fabs(at.partial[i])) + times(std::fabs(g), partial_scale[i]));
     }
   }
+  for (std::size_t variable = 0; variable < variables(); ++variable) complete(variable);
   return result;
 }
 

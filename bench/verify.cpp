@@ -260,6 +260,8 @@ Verifier<Real> ladder_verifier(const LadderOptions& options) {
   LadderOptions small = options;
   small.workload_options.ops = std::min(options.workload_options.ops, verification_ops);
   small.workload_options.output = Output::sum;
+  if (options.workload == "heston")
+    for (std::size_t& steps : small.workload_options.size) steps = std::min(steps, Heston::trading_days);
   return Verifier<Real>(small, verification_evaluations);
 }
 

@@ -42,7 +42,7 @@ class Verifier {
   std::unique_ptr<Expected> expected_;
 };
 
-/// What `run_ladder` checks each level with before timing it: at most 1000 ops, the sum of all nodes as output, and
+/// What `run_ladder` checks each level with before timing it: at most 1000 ops (heston: 252 steps), the sum of all nodes as output, and
 /// enough evaluations for full blocks of lanes and a tail.
 template <class Real>
 Verifier<Real> ladder_verifier(const LadderOptions& options);

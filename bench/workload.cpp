@@ -86,7 +86,11 @@ const std::vector<WorkloadInfo>& workloads() {
       {Kind::dag, "dag", "50 inputs, random add, sub, mul, fma among the last 64 variables; the sum of all", true},
       {Kind::black_scholes, "black-scholes",
        "price of a European call; derivatives in spot, strike, rate, volatility, time"},
-      {Kind::heston, "heston", "one path of 252 full-truncation Euler steps, call payoff; derivatives in 5 parameters"},
+      {Kind::heston,
+       "heston",
+       "one path of full-truncation Euler steps, call payoff; derivatives in 5 parameters",
+       false,
+       {{"steps", 1, Heston::trading_days, 1'000'000}}},
       {Kind::gmm,
        "gmm",
        "log posterior of a Gaussian mixture, summed over points; derivatives in its parameters",
@@ -124,7 +128,7 @@ Workload make_workload(std::string_view name, const WorkloadOptions& options) {
       w.output = Output::sum;
       break;
     case Kind::black_scholes: w.inputs = 5; break;
-    case Kind::heston: w.inputs = builders::Heston::inputs; break;
+    case Kind::heston: w.inputs = w.heston().inputs(); break;
     case Kind::gmm:
       w.parameters = w.gmm().parameters();
       w.inputs = w.parameters + w.gmm().dimensions;
@@ -139,9 +143,7 @@ Workload make_workload(std::string_view name, const WorkloadOptions& options) {
       break;
     case Kind::rosenbrock: w.inputs = w.size[0]; break;
   }
-  const std::size_t differentiated = w.summed()               ? w.parameters
-                                     : w.kind == Kind::heston ? builders::Heston::parameters
-                                                              : w.inputs;
+  const std::size_t differentiated = w.summed() ? w.parameters : w.kind == Kind::heston ? Heston::parameters : w.inputs;
   w.differentiated = first(static_cast<std::uint32_t>(differentiated));
 
   if (info.has_ops) {
@@ -179,9 +181,8 @@ double Workload::input(std::uint64_t evaluation, std::size_t index) const {
       return draw.uniform(range[index][0], range[index][1]);
     }
     case Kind::heston: {
-      constexpr double range[builders::Heston::parameters][2] = {
-          {1, 3}, {0.02, 0.08}, {0.2, 0.6}, {-0.9, -0.3}, {0.02, 0.08}};
-      if (index < builders::Heston::parameters) return draw.uniform(range[index][0], range[index][1]);
+      constexpr double range[Heston::parameters][2] = {{1, 3}, {0.02, 0.08}, {0.2, 0.6}, {-0.9, -0.3}, {0.02, 0.08}};
+      if (index < Heston::parameters) return draw.uniform(range[index][0], range[index][1]);
       return draw.normal();
     }
     case Kind::gmm:  // factors near enough to one another that every component has a say

@@ -54,6 +54,7 @@ struct Workload {
   RandomGraph random_graph;  ///< empty but for dag
 
   bool summed() const { return parameters != 0; }
+  Heston heston() const { return {size[0]}; }
   Gmm gmm() const { return {size[0], size[1]}; }
   LstmCell lstm_cell() const { return {size[0], size[1]}; }
 
@@ -91,7 +92,7 @@ NodeOf<Graph> Workload::build(Graph& graph, std::span<const NodeOf<Graph>> in) c
     case Kind::west: return builders::west(graph, in, ops, output);
     case Kind::dag: return builders::dag(graph, in, random_graph);
     case Kind::black_scholes: return builders::black_scholes(graph, in);
-    case Kind::heston: return builders::heston(graph, in);
+    case Kind::heston: return builders::heston(graph, in, heston());
     case Kind::gmm: return builders::gmm(graph, in, gmm(), samples);
     case Kind::logistic: return builders::logistic(graph, in, samples);
     case Kind::lstm_cell: return builders::lstm_cell(graph, in, lstm_cell());

@@ -35,10 +35,12 @@ void black_scholes(const HandTask<Real>& task) {
 
 template <class V, class Real>
 void heston(const HandTask<Real>& task) {
-  constexpr std::size_t lanes = V::lanes, steps = 252, parameters = 5;
-  const V dt(Real(1.0 / 252)), root_dt(Real(0.06299407883487121)), half(Real(0.5));
-  const V minus_half_dt(Real(-0.5 / 252)), rate_dt(Real(0.03 / 252)), spot(Real(100)), strike(Real(100)),
-      discount(Real(0.9704455335485082));
+  constexpr std::size_t lanes = V::lanes, parameters = 5;
+  const std::size_t steps = task.size[0];
+  const double part = 1.0 / static_cast<double>(steps);  // of a year
+  const V dt(static_cast<Real>(part)), root_dt = sqrt(dt), half(Real(0.5));
+  const V minus_half_dt(static_cast<Real>(-0.5 * part)), rate_dt(static_cast<Real>(0.03 * part)), spot(Real(100)),
+      strike(Real(100)), discount(Real(0.9704455335485082));
   Real* const variance = task.room;  // before each step, truncated at 0
   Real* const deviation = variance + steps * lanes;
   for_each_vector<V>(task.evaluations, [&](std::size_t e) {

@@ -22,7 +22,7 @@ struct HandTask {
   std::size_t samples;  // that share the prior of gmm and logistic
   double constant;      // gmm: per evaluation
 
-  std::size_t size[2];  // of gmm, lstm-cell, rosenbrock
+  std::size_t size[2];  // of heston, gmm, lstm-cell, rosenbrock
 
   std::size_t ops;  // west
   bool sum;         // west: output is the sum of all variables

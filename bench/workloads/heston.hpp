@@ -1,30 +1,37 @@
 // Workload heston: one path of a stochastic volatility model, and a call on it.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 #include "bench/workloads/graph.hpp"
 
-namespace wengert::bench::builders {
+namespace wengert::bench {
 
-/// The fixed side of the heston workload: one year in trading days.
+/// The fixed side of the heston workload: one year, in trading days or finer.
 struct Heston {
-  static constexpr std::size_t steps = 252, parameters = 5, inputs = parameters + 2 * steps;
-  static constexpr double spot = 100, strike = 100, rate = 0.03, time = 1, dt = time / steps,
-                          root_dt = 0.06299407883487121,  // sqrt(dt)
-      discount = 0.9704455335485082;                      // exp(-rate * time)
+  static constexpr std::size_t trading_days = 252, parameters = 5;
+  static constexpr double spot = 100, strike = 100, rate = 0.03, time = 1,
+                          discount = 0.9704455335485082;  // exp(-rate * time)
+
+  std::size_t steps = trading_days;
+
+  std::size_t inputs() const { return parameters + 2 * steps; }
+  double dt() const { return time / static_cast<double>(steps); }
 };
+
+namespace builders {
 
 /// One path of S. L. Heston's model ("A Closed-Form Solution for Options with Stochastic Volatility", Rev. Financ. Stud. 6,
 /// 1993), variance by full truncation Euler: R. Lord, R. Koekkoek, D. van Dijk, "A Comparison of Biased Simulation Schemes
 /// for Stochastic Volatility Models", Quant. Finance 10 (2010). Discounted payoff of a call.
 /// Inputs: kappa, theta, xi, rho, v0, then two independent normals a step.
 template <class Graph, class Node = NodeOf<Graph>>
-Node heston(Graph& g, std::span<const Node> in) {
-  constexpr Heston model;
+Node heston(Graph& g, std::span<const Node> in, const Heston& model) {
   const Node &kappa = in[0], &theta = in[1], &xi = in[2], &rho = in[3], &v0 = in[4];
-  const Node zero = g.constant(0), one = g.constant(1), dt = g.constant(model.dt), root_dt = g.constant(model.root_dt),
-             minus_half_dt = g.constant(-0.5 * model.dt), rate_dt = g.constant(model.rate * model.dt);
+  const Node zero = g.constant(0), one = g.constant(1), dt = g.constant(model.dt()),
+             root_dt = g.constant(std::sqrt(model.dt())), minus_half_dt = g.constant(-0.5 * model.dt()),
+             rate_dt = g.constant(model.rate * model.dt());
 
   const Node kappa_dt = g.mul(kappa, dt);
   const Node rho_bar = g.sqrt(g.sub(one, g.square(rho)));
@@ -44,4 +51,5 @@ Node heston(Graph& g, std::span<const Node> in) {
   return g.mul(payoff, g.constant(model.discount));
 }
 
-}  // namespace wengert::bench::builders
+}  // namespace builders
+}  // namespace wengert::bench

@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(black_scholes_against_known_price) {
 BOOST_AUTO_TEST_CASE(heston_prices_the_limit_of_constant_variance) {
   // With xi = 0 and v0 = theta the variance stays: the mean payoff is the Black-Scholes price. 4000 paths.
   const Workload w = make_workload("heston");
-  const double variance = 0.04, rate = builders::Heston::rate;
+  const double variance = 0.04, rate = Heston::rate;
   double sum = 0, squares = 0;
   const int paths = 4000;
   Built b(w, std::vector<double>(w.inputs, 0.5));
@@ -436,6 +436,7 @@ BOOST_AUTO_TEST_CASE(refusals) {
   BOOST_TEST(message("rosenbrock", 1, {1}) == "workload rosenbrock with 1 dimensions; choose 2 to 1000000");
   BOOST_TEST(message("west", 1, {1}) == "workload west has no sizes to choose");
   BOOST_TEST(message("gmm", 1, {3, 4}) == "accepted");
+  BOOST_TEST(message("heston", 1, {0}) == "workload heston with 0 steps; choose 1 to 1000000");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

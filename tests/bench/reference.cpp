@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "bench/level.hpp"
+#include "bench/verify.hpp"
 #include "tests/needs.hpp"
 #include "wengert/error.hpp"
 
@@ -67,6 +69,19 @@ BOOST_AUTO_TEST_CASE(ops_of_many_operands) {
   BOOST_TEST(got.adjoints[0] == 6);
   BOOST_TEST(got.adjoints[12] == 2);
   BOOST_TEST(got.adjoints[13] == -3);
+}
+
+/// An adjoint of thousands of contributions is off by more than one of a few.
+BOOST_AUTO_TEST_CASE(many_contributions, *has_long_double()) {
+  LadderOptions options;
+  options.workload = "heston";
+  options.workload_options.size = {5000};
+  for (const LevelInfo& level : levels())
+    if (level.name == "v2") {
+      const Verification found = Verifier<double>(options, 1).check(level, {});
+      BOOST_TEST(found.compared > 100'000u);
+      BOOST_TEST(found.wrong == 0u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(seeds_add_up, *has_long_double()) {

@@ -327,7 +327,10 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
   const NativeCost cost = native_cost(data, true, isa);
   if (cost.no_form) return "machine code: none, an op has no vector form";
   const std::string text = "machine code (" + std::string(target->name) + "): about " +
-                           std::to_string(cost.operations) + " vector operations, ";
+                           std::to_string(cost.operations) + " vector operations" +
+                           (cost.batches.has_loops() ? ", of which loops leave some " +
+                                                           std::to_string(cost.batches.written) + " to be written, "
+                                                     : std::string(", "));
   if (cost.batches.too_long && cost.alone.too_long) return text + "too many: the interpreter does it";
   const auto percent = [](const NativeCost& of) {
     return "about " + std::to_string(std::lround(100 * of.native / std::fmax(of.interpreter, 1e-9))) + "%";

@@ -167,6 +167,8 @@ BOOST_AUTO_TEST_CASE(a_path_of_very_many_steps) {
     BOOST_TEST(cost.batches.has_loops());
     BOOST_TEST(!cost.batches.too_long);
     BOOST_TEST(cost.batches.with(cost.batches.operations, isa).too_long);
+    BOOST_TEST(plan::describe_native(program.data(), isa).find(" vector operations, of which loops leave some ") !=
+               std::string::npos);
     BOOST_TEST(cost.alone.has_loops());
     BOOST_TEST(!cost.alone.too_long);
     BOOST_TEST(cost.worth_from < 10'000u);

@@ -53,14 +53,6 @@ void dots(const Frame<typename V::Real>& frame, const std::uint32_t* code, std::
   }
 }
 
-/// f(k) for each vector of a leaf, with compile-time indices where there are few.
-template <Lane V, class F>
-WENGERT_INLINE void each_vector(F f) {
-  if constexpr (leaf_vectors<V> <= 16) unrolled<leaf_vectors<V>>(f);
-  else
-    for (std::size_t k = 0; k < leaf_vectors<V>; ++k) f(k);
-}
-
 /// Products are what chain says unless they are NaN (kernels/instructions.hpp). So many lanes of a leaf by chain, of which the first
 /// `samples` count: their share.
 template <Lane V, bool both>
@@ -102,12 +94,12 @@ WENGERT_INLINE void whole_leaf(const Frame<typename V::Real>& frame, const std::
   using Real = typename V::Real;
   const Real* const adjoint = Term<V, both>(frame, word, leaf).adjoint;
   V g[leaf_vectors<V>];
-  each_vector<V>([&](auto k) __attribute__((always_inline)) { g[k] = V::load(adjoint + k * V::lanes); });
+  each_vector<leaf_vectors<V>>([&](auto k) __attribute__((always_inline)) { g[k] = V::load(adjoint + k * V::lanes); });
   for (std::size_t term = 0; term < count; ++term, word += uniform_product_words(both)) {
     const Term<V, both> at(frame, word, leaf);
     V share[leaf_vectors<V>];
     typename V::Mask bad = V(0) != V(0);
-    each_vector<V>([&](auto k) __attribute__((always_inline)) {
+    each_vector<leaf_vectors<V>>([&](auto k) __attribute__((always_inline)) {
       const std::size_t w = k * V::lanes;
       share[k] = g[k] * V::load(at.x + w);
       const V other = both ? g[k] * at.uniform : share[k];

@@ -76,6 +76,8 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
                                          " takes multiples of " + std::to_string(vector_));
   if (engine_ != Engine::interpreter && native_target(isa_) && options.lanes == 0)
     lanes_ = std::max(lanes_, native_lanes(needs));
+  dual_lanes_ = std::max(vector_, lanes_ / 2 / vector_ * vector_);
+  if (sums) dual_lanes_ = std::max(dual_lanes_, std::min(needs.leaf, lanes_));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);
   if (threads > 1 && !parallel_for_) pool_.reset(new WorkerPool(threads));

@@ -109,18 +109,21 @@ class Machine {
     struct Codes {
       BoundCode<Real> values, forward, backward;
     };
+    /// From the inputs on. Uniform values come into their slots here, so that blocks of machine code go without.
     void run(const BoundCode<Real>& code, const plan::Layout<Real>& layout, Sums* sums) const {
+      if (uniform_) workspace_->import_from(uniform_->workspace(), uniform_->batch(), whole_leaves_);
       if (code.run(*workspace_, lanes.count, ieee_, sums)) [[unlikely]]
         departures_->take(worker, lanes, slot(layout.failed));
     }
 
     const plan::ProgramData<Real>* data_;
     const kernels::Backend<Real>* backend_;
-    const Workspace<Real>* workspace_;
+    Workspace<Real>* workspace_;
+    const UniformSide<Real>* uniform_;  // null where there is none
     Departures* departures_;
     const Codes* code_;
     std::size_t width_, vector_, step_;
-    bool ieee_;
+    bool ieee_, whole_leaves_;
   };
 
   /// Calls body(Block&) for blocks that cover all lanes, on all threads. The blocks of a group of the reduction come one after the
@@ -156,8 +159,7 @@ class Machine {
   void bind(Codes& codes, const kernels::InstructionTable<Real>& table, const kernels::SpecialKernels<Real>& special);
   /// Lanes of a block that holds `lanes`: no more than that takes. Dual numbers are two each.
   std::size_t width_for(std::size_t lanes, bool dual) const {
-    const std::size_t most = dual ? std::max(vector_, lanes_ / 2 / vector_ * vector_) : lanes_;
-    return std::min(most, (lanes + vector_ - 1) / vector_ * vector_);
+    return std::min(dual ? dual_lanes_ : lanes_, (lanes + vector_ - 1) / vector_ * vector_);
   }
 
   /// How a batch is cut: lanes of a block, pieces, and how many workers have some.
@@ -186,7 +188,7 @@ class Machine {
   const plan::ProgramData<Real>& data_;
   Isa isa_;
   const kernels::Backend<Real>& backend_;
-  std::size_t vector_, lanes_;
+  std::size_t vector_, lanes_, dual_lanes_;
   std::vector<Workspace<Real>> workers_;
   std::unique_ptr<WorkerPool, WorkerPool::End> pool_;
   double alone_ns_ = 0;  // of passes done without threads since they were last called
@@ -237,7 +239,6 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body, const W
     Workspace<Real>& workspace = workers_[worker];
     const std::size_t block_width = alone ? 1 : width_for(count, dual);
     workspace.prepare(pass.layout, block_width, alone ? 1 : vector_, dual, data_);
-    if (uniform_.any()) workspace.import_from(uniform_.workspace(), uniform_.batch(), whole_leaves);
     Block block;
     block.lanes = {first, count, pass.seeds};
     block.worker = worker;
@@ -245,12 +246,14 @@ void Machine<Real>::each_block(const Pass<Real>& pass, const Body& body, const W
     block.data_ = &data_;
     block.backend_ = &backend_;
     block.workspace_ = &workspace;
+    block.uniform_ = uniform_.any() ? &uniform_ : nullptr;
     block.departures_ = &departures_;
     block.code_ = alone ? &single_ : dual ? &dual_ : &many_;
     block.width_ = block_width;
     block.vector_ = dual ? vector_ : block_width;
     block.step_ = dual ? 2 * vector_ : block_width;
     block.ieee_ = data_.zero_rule == ZeroRule::ieee;
+    block.whole_leaves_ = whole_leaves;
     body(block);
   };
   std::atomic<std::size_t> done = 0;

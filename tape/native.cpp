@@ -44,7 +44,8 @@ NativeCode<Real>::NativeCode(const plan::ProgramData<Real>& data, Isa isa, plan:
     return;
   }
   std::copy(assembly.pool.begin(), assembly.pool.end(), pool_.data());
-  const char* const names[plan::Evaluation::count] = {"values", "gradient", "jvp", "hvp"};
+  const char* const names[plan::Evaluation::count] = {"values", "gradient",      "jvp",
+                                                      "hvp",    "jvp with sums", "hvp with sums"};
   const std::string called =
       std::string("wengert ") + names[what.number()] + (point ? " of a point, " : ", ") + std::string(name(isa));
   codegen::name_for_profilers(memory_.data(), assembly.code.size(), called.c_str());
@@ -100,10 +101,14 @@ static std::size_t column(std::size_t width) {
 
 template <class Real>
 void take_uniforms(const plan::ProgramData<Real>& data, plan::Evaluation what, const Workspace<Real>& from, Real* to) {
-  for (const plan::Import& import : (what.gradient ? data.gradient : data.values).imports)
-    *to++ = *from.slot(import.uniform);
-  if (what.gradient)
-    for (const plan::Slot slot : data.uniform.sum_adjoints) *to++ = *from.slot(slot);
+  const auto take = [&](const auto& number_in) {
+    for (const plan::Import& import : (what.gradient ? data.gradient : data.values).imports)
+      *to++ = number_in(import.uniform);
+    if (what.gradient)
+      for (const plan::Slot slot : data.uniform.sum_adjoints) *to++ = number_in(slot);
+  };
+  take([&](plan::Slot slot) { return *from.slot(slot); });
+  if (what.uniform_tangents) take([&](plan::Slot slot) { return *from.tangents(slot).data; });
 }
 
 template <class Real>

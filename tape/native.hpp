@@ -40,8 +40,7 @@ class NativeCode {
   }
   const std::uint8_t* pool() const { return pool_.data() + codegen::bias_of_numbers(sizeof(Real)); }
 
-  /// Whether all was well. `uniforms`: what the samples read of the uniform side, in the order of its layout's imports, then
-  /// of the sums' adjoints.
+  /// Whether all was well. `uniforms`: what the samples read of the uniform side, as NativeUniforms has it.
   bool run(Real* const* pointers, const Real* uniforms, std::byte* spills, std::size_t samples) const;
   /// The same of a point. `uniforms`: as NativeUniforms has them, weights and shares of the sums among them.
   bool run_point(const Real* inputs, Real* uniforms, std::byte* spills, Real* values, Real* gradients) const {
@@ -113,7 +112,7 @@ template <class Real>
 codegen::Chain chain_after(codegen::Chain chain, std::size_t tried, std::size_t failed,
                            const plan::ProgramData<Real>& data, plan::Evaluation what);
 
-/// The uniform values that code reads, into the first of NativeUniforms.
+/// The uniform values that code reads, and their tangents, into the first of NativeUniforms.
 template <class Real>
 void take_uniforms(const plan::ProgramData<Real>& data, plan::Evaluation what, const Workspace<Real>& from, Real* to);
 
@@ -151,7 +150,8 @@ class NativeRunner {
   }
   /// How many lanes the worker's next block may have.
   std::size_t widest(std::size_t worker) const { return workers_[worker].misses.widest(); }
-  /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables).
+  /// Of the last block: the lanes of quantity q of the sums over the samples (terms, then adjoints of uniform variables; then tangents of
+  /// these, if they are summed).
   const Real* lanes_of(std::size_t worker, std::size_t q) const;
 
  private:

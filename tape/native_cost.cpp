@@ -37,6 +37,9 @@ constexpr Rates rates_avx512{0.235, 0.029, 0.026, 1.6,       1.6,     0.17,    0
 /// By the interpreter, of dual numbers: an instruction, and an operation of one, as it looks at every product of a tangent (fitted as
 /// the above, to AVX2).
 constexpr double dual_instruction = 3, dual_operation = 1.15;
+constexpr double dual_sum = 1.7,    // by the interpreter, a sample's share of a sum over samples and of its tangent
+    dual_factor = 0.4,              // the same, an operand of a dot: more than its operations
+    native_uniform_tangent = 0.05;  // machine code's, of a uniform factor of a dot
 constexpr double native_instruction = 0.03,  // what it reads and leaves in memory
     call_alone = 60,                         // of a single evaluation by the interpreter: more than by code
     instruction_alone = 1.4,                 // of a single evaluation by the interpreter
@@ -189,7 +192,8 @@ struct Work {
 };
 
 template <class Real>
-void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& costs, const Rates& rates) {
+void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& costs, const Rates& rates,
+              Evaluation what) {
   std::vector<float> ready(slots, 0);  // when what is in each slot is there
   double wait = 0;
   each_instruction(code, [&](const Instruction& i) {
@@ -207,13 +211,23 @@ void add_work(Work& work, const Code& code, std::size_t slots, Costs<Real>& cost
     work.with_calls_alone += left(least_called_alone);
     work.dividing += times * cost.dividing;
     work.divisions += times * cost.divisions;
+    const bool sum = i.kind.op == Op::sum_samples;
+    if (sum && what.dual()) {
+      if (!what.has_sums()) return;
+      work.beside_dividing += sizeof(Real) / 8.0 * dual_sum;
+      work.left_to_memory += 2 * rates.native_sum;
+      return;
+    }
     const double instruction = i.number == uniform_products  // a sum that comes along with the product before
                                    ? rates.uniform_product - rates.instruction
                                    : std::max(rates.instruction, rates.operation * (operations + additions));
     const double beside = sizeof(Real) / 8.0 * instruction - times * cost.dividing;
     work.beside_dividing += i.number == uniform_products ? beside : std::max(0.0, beside);
-    if (i.kind.op == Op::sum_samples) work.left_to_memory += rates.native_sum;
-    if (i.uniform) work.left_to_memory += times / 2 * rates.native_uniform;
+    if (sum) work.left_to_memory += rates.native_sum;
+    if (i.uniform)
+      work.left_to_memory += times / 2 * (rates.native_uniform + (what.uniform_tangents ? native_uniform_tangent : 0));
+    if (what.dual() && i.kind.op == Op::dot && !i.kind.adjoint)
+      work.beside_dividing += sizeof(Real) / 8.0 * times * dual_factor;
     ++work.instructions;
     double last = 0;
     for (const Slot slot : i.kind.adjoint ? i.adjoints() : i.reads) last = std::max(last, double(ready[slot]));
@@ -264,7 +278,7 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   double lengths[std::size(codes)] = {}, lengths_alone[std::size(codes)] = {};
   for (std::size_t k = 0; k < std::size(codes); ++k) {
     if (!codes[k]) continue;
-    add_work(work, *codes[k], slots, costs, rates);
+    add_work(work, *codes[k], slots, costs, rates, what);
     lengths[k] = work.with_calls - lengths[0];
     lengths_alone[k] = work.with_calls_alone - lengths_alone[0];
     if (k == 0) forward = std::hypot(work.dividing, work.beside_dividing);
@@ -339,7 +353,7 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
     return worth == NativeCost::never ? std::string("never for ") + what : "from " + std::to_string(worth) + " " + what;
   };
   const auto of_duals = [&](const char* what, bool gradient) {
-    const NativeCost of = native_cost(data, {gradient, Numbers::dual}, isa);
+    const NativeCost of = native_cost(data, {gradient, Numbers::dual, !data.uniform.differentiated.empty()}, isa);
     return std::string("; ") + what + " " + percent(of) + ", " + from(of.worth_from, "samples in batches");
   };
   return text + percent(cost) + " of the interpreter's time; pays " + from(cost.worth_from, "samples in batches") +

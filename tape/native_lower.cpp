@@ -37,6 +37,33 @@ constexpr Number no_number = codegen::no_value;
 template <>
 constexpr DualValue no_number<DualValue> = {};
 
+/// Which of the numbers of NativeUniforms that have a tangent may have one that isn't 0: what depends on differentiated parameters or on
+/// sums over the samples.
+template <class Real>
+std::vector<bool> uniforms_with_tangents(const ProgramData<Real>& data, Evaluation what) {
+  const Uniform<Real>& part = data.uniform;
+  std::vector<bool> has(part.layout.slots), result;
+  const auto go_on = [&](const Code& code) {
+    each_instruction(code, [&](const Instruction& instruction) {
+      const bool any = std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](Slot s) { return has[s]; });
+      for (const Slot slot : instruction.writes) has[slot] = any;
+    });
+  };
+  for (const std::uint32_t k : part.differentiated) has[part.layout.inputs[k]] = true;
+  go_on(part.prologue);
+  for (const Import& import : (what.gradient ? data.gradient : data.values).imports)
+    result.push_back(has[import.uniform]);
+  if (!what.gradient) return result;
+  for (const Slot slot : part.sums) has[slot] = true;
+  // Where adjoints don't depend on what follows from the sums they come before it.
+  if (!part.linear) go_on(part.epilogue);
+  for (const Slot slot : part.seeds)
+    if (slot != no_slot) has[slot] = false;
+  go_on(part.epilogue_backward);
+  for (const Slot slot : part.sum_adjoints) result.push_back(has[slot]);
+  return result;
+}
+
 template <class Real, class Number>
 class NativeLowering {
  public:
@@ -47,16 +74,19 @@ class NativeLowering {
         uniforms_(data, how.what),
         strides_(how.strides),
         gradient_(how.what.gradient),
+        sums_(how.what.has_sums()),
         graph_(how.shape, sizeof(Real), data.zero_rule == ZeroRule::ieee ? codegen::Chain::ieee : how.chain,
                how.expected, how.no_more),
         subroutines_(graph_, how.least_called),
-        now_(layout_.slots, 0) {}
+        now_(layout_.slots, 0) {
+    if (how.what.uniform_tangents) uniforms_with_tangents_ = uniforms_with_tangents(data, how.what);
+  }
 
   codegen::Graph run() {
     for (const Constant<Real>& constant : layout_.constants)
       arrive(constant.slot, graph_.constant(static_cast<double>(constant.value)));
-    std::uint32_t uniform = 0;
-    for (const Import& import : layout_.imports) arrive(import.slot, graph_.uniform(uniform++));
+    std::size_t uniform = 0;
+    for (const Import& import : layout_.imports) arrive_uniform(import.slot, uniform++);
     arrive_all(layout_.inputs, [&](std::size_t k) {
       return graph_.input(place(pointers_.inputs, k, strides_.inputs), codegen::Table::inputs);
     });
@@ -72,7 +102,7 @@ class NativeLowering {
     run_code(gradient_ ? data_.forward : data_.values_code, results);
     if (!gradient_) return std::move(graph_);
 
-    for (const Slot slot : data_.sum_seeds) arrive(slot, graph_.uniform(uniform++));
+    for (const Slot slot : data_.sum_seeds) arrive_uniform(slot, uniform++);
     arrive_all(data_.seeds, [&](std::size_t k) {
       if (point()) return graph_.uniform(static_cast<std::uint32_t>(uniforms_.weights + k));
       return graph_.input(place(pointers_.weights, k, 1), codegen::Table::inputs);
@@ -104,6 +134,13 @@ class NativeLowering {
     values_.push_back(number(value));
     now_[slot] = static_cast<Version>(values_.size() - 1);
   }
+  void arrive_uniform(Slot slot, std::size_t number) {
+    const auto at = [&](std::size_t k) { return graph_.uniform(static_cast<std::uint32_t>(k)); };
+    arrive(slot, at(number));
+    if constexpr (dual)
+      if (number < uniforms_with_tangents_.size() && uniforms_with_tangents_[number])
+        values_.back().d = at(uniforms_.tangents + number);
+  }
   template <class Get>
   void arrive_all(const std::vector<Slot>& slots, const Get& get) {
     for (std::size_t k = 0; k < slots.size(); ++k)
@@ -120,13 +157,14 @@ class NativeLowering {
     std::uint32_t slot_or_version;
     std::uint32_t at;
     codegen::Table table;
-    enum Kind { value, derivative, tangent, total } kind = value;
+    enum Kind { value, derivative, tangent, total, tangent_of_sum } kind = value;
   };
   void tangent_goes_out(std::vector<Result>& results, Slot slot, std::size_t k) const {
     results.push_back({slot, place(pointers_.tangents, k, 1), codegen::Table::gradients, Result::tangent});
   }
   void put(const Result& result, Version version) {
-    Value x = result.kind == Result::tangent ? tangent_of(values_[version]) : value_of(values_[version]);
+    const bool is_tangent = result.kind == Result::tangent || result.kind == Result::tangent_of_sum;
+    Value x = is_tangent ? tangent_of(values_[version]) : value_of(values_[version]);
     if (result.kind == Result::derivative || result.kind == Result::tangent)
       x = graph_.binary(codegen::Do::add, x, graph_.constant(0.0));
     graph_.output(x, result.at, result.table);
@@ -163,11 +201,15 @@ class NativeLowering {
     first_step.reserve(code.instructions + 1);
     std::vector<Result> sums;
     each_instruction(code, [&](const Instruction& instruction) {
-      if (instruction.kind.op == Op::sum_samples && !dual)
-        sums.push_back({now_[instruction.reads[0]],
-                        static_cast<std::uint32_t>((point() ? uniforms_.sums : pointers_.sums) + instruction.sum),
-                        codegen::Table::uniforms,
-                        instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total});
+      if (instruction.kind.op == Op::sum_samples && sums_) {
+        const auto goes_out = [&](std::size_t first, typename Result::Kind kind) {
+          sums.push_back({now_[instruction.reads[0]], static_cast<std::uint32_t>(first + instruction.sum),
+                          codegen::Table::uniforms, kind});
+        };
+        goes_out(point() ? uniforms_.sums : pointers_.sums,
+                 instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total);
+        if (dual) goes_out(pointers_.tangents_of_sums, Result::tangent_of_sum);
+      }
       if (instruction.item == first_step.size()) first_step.push_back(static_cast<std::uint32_t>(steps.size()));
       const auto count = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
       steps.push_back({count(words_.size()), count(instruction.reads.size()), count(instruction.writes.size()),
@@ -278,7 +320,8 @@ class NativeLowering {
   const NativePointers<Real> pointers_;
   const NativeUniforms<Real> uniforms_;
   const PointStrides strides_;
-  const bool gradient_;
+  const bool gradient_, sums_;
+  std::vector<bool> uniforms_with_tangents_;
   codegen::Graph graph_;
   Subroutines<Real, Number> subroutines_;
   std::vector<Version> now_;             // in each slot
@@ -313,9 +356,9 @@ std::size_t bytes_to_make(const ProgramData<Real>& data, Evaluation what, std::s
   const std::size_t word = 3 * (sizeof(Version) + (what.dual() ? sizeof(DualValue) : sizeof(Value))) + 3 * 4;
   constexpr std::size_t tables = std::size_t(64) << 10;  // of nodes by hash, of elementary functions
   constexpr std::size_t chunks = 8;                      // of an arena, that end with part of a huge page
-  const std::size_t bytes =
-      tables + node * nodes + step * instructions + word * (words + layout.slots) +
-      64 * (NativePointers<Real>(data, what).count + layout.constants.size() + layout.imports.size());
+  const std::size_t bytes = tables + node * nodes + step * instructions + word * (words + layout.slots) +
+                            64 * (NativePointers<Real>(data, what).count + layout.constants.size() +
+                                  NativeUniforms<Real>(data, what).weights);
   return bytes + (codegen::worth_huge_pages(bytes) ? chunks * codegen::huge_page : 0);
 }
 

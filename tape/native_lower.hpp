@@ -26,9 +26,11 @@ struct NativePointers {
         gradients(outputs + (what.gradient ? data.gradient : data.values).outputs.size()),
         tangents(gradients + (what.gradient ? data.gradients.size() : 0)),
         sums(tangents + (what.dual() ? tangents - (what.gradient ? gradients : outputs) : 0)),
-        count(sums + (what.dual() ? 0 : data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0))) {}
+        tangents_of_sums(
+            sums + (what.has_sums() ? data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0) : 0)),
+        count(tangents_of_sums + (what.uniform_tangents ? tangents_of_sums - sums : 0)) {}
   /// `tangents`: of the gradients, or, where there are none, of the outputs.
-  std::size_t inputs, directions, weights, outputs, gradients, tangents, sums, count;
+  std::size_t inputs, directions, weights, outputs, gradients, tangents, sums, tangents_of_sums, count;
 };
 
 /// The numbers that code reads as uniforms, and for a point its weights and its shares of the sums too: the first of each group.
@@ -36,10 +38,12 @@ template <class Real>
 struct NativeUniforms {
   NativeUniforms(const ProgramData<Real>& data, Evaluation what)
       : sum_adjoints((what.gradient ? data.gradient : data.values).imports.size()),
-        weights(sum_adjoints + (what.gradient ? data.sum_seeds.size() : 0)),
+        tangents(sum_adjoints + (what.gradient ? data.sum_seeds.size() : 0)),
+        weights(tangents + (what.uniform_tangents ? tangents : 0)),
         sums(weights + (what.gradient ? data.seeds.size() : 0)),
         count(sums + data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0)) {}
-  std::size_t sum_adjoints, weights, sums, count;
+  /// `tangents`: of those before, in their order.
+  std::size_t sum_adjoints, tangents, weights, sums, count;
 };
 
 /// How many numbers the items of a point's tables are apart.
@@ -61,8 +65,8 @@ struct Lowering {
 
 /// Records the whole program, for one vector, two or a point. Unless `Chain::zero_rule` is at every product, and where the program wants
 /// that rule, which the formulas of tangents always do, the graph requires that no derivative is NaN: then no product was one that the rule changes.
-/// The graph is incomplete where an op can't be recorded. Of dual numbers: what is the same for all samples has no tangents, and
-/// nothing is summed.
+/// The graph is incomplete where an op can't be recorded. Of dual numbers without uniform tangents what is the same for all samples has
+/// none, and nothing is summed.
 template <class Real>
 codegen::Graph lower_to_graph(const ProgramData<Real>& data, const Lowering& how);
 /// Bytes that recording and assembling it take for a while, at most, where there are no more than `nodes`.

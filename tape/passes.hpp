@@ -101,11 +101,10 @@ Pass<Real> values_pass(const plan::ProgramData<Real>& data, std::size_t samples,
   return {data.values, numbers, samples, 1, data.uniform.sums.size()};
 }
 
-/// Machine code ready for a pass over a batch, or null. There is none for tangents of what is the same for all samples.
+/// Machine code ready for a pass over a batch, or null.
 template <class Real>
 NativeRunner<Real>* begin_native(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch,
                                  const Pass<Real>& pass) {
-  if (what.dual() && machine.uniform().has_tangents()) return nullptr;
   NativeRunner<Real>* const native = machine.native(what, pass);
   if (!native) return nullptr;
   native->begin(batch, machine.threads(), machine.uniform().any() ? &machine.uniform().workspace() : nullptr);

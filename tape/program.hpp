@@ -24,11 +24,15 @@ enum class Numbers { plain, dual };
 struct Evaluation {
   bool gradient;
   Numbers numbers = Numbers::plain;
+  bool uniform_tangents = false;  ///< of dual numbers: of what is the same for all samples, and of the sums over them
 
-  constexpr Evaluation(bool gradient_, Numbers numbers_ = Numbers::plain) : gradient(gradient_), numbers(numbers_) {}
+  constexpr Evaluation(bool gradient_, Numbers numbers_ = Numbers::plain, bool uniform_tangents_ = false)
+      : gradient(gradient_), numbers(numbers_), uniform_tangents(uniform_tangents_) {}
   constexpr bool dual() const { return numbers == Numbers::dual; }
-  static constexpr std::size_t count = 4;
-  constexpr std::size_t number() const { return 2 * dual() + gradient; }
+  /// Whether the samples' shares of the sums over them are computed.
+  constexpr bool has_sums() const { return !dual() || uniform_tangents; }
+  static constexpr std::size_t count = 6;
+  constexpr std::size_t number() const { return 2 * (dual() + uniform_tangents) + gradient; }
 };
 
 /// Kinds of instructions past those of the catalogue (kernels/catalogue.hpp).

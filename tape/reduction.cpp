@@ -1,6 +1,7 @@
 #include "tape/reduction.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "wengert/error.hpp"
@@ -61,11 +62,29 @@ typename Reduction<Real>::Block Reduction<Real>::begin(std::size_t worker, const
   return block;
 }
 
+/// n lanes, vectors of `bytes` with others in between.
+template <std::size_t bytes, class Real>
+static void copy_vectors(const Real* from, std::size_t step, std::size_t n, Real* to) {
+  constexpr std::size_t vector = bytes / sizeof(Real);
+  for (std::size_t lane = 0; lane < n; lane += vector, from += step) std::memcpy(to + lane, from, bytes);
+}
+/// By vectors of the sizes that there are; where lanes don't fill them it does nothing.
+template <class Real>
+static bool copy_vectors(const LaneSlot<Real>& of, std::size_t lane, std::size_t n, Real* to) {
+  if (lane % of.vector != 0 || n % of.vector != 0) return false;
+  switch (of.vector * sizeof(Real)) {
+    case 16: copy_vectors<16>(&of[lane], of.step, n, to); return true;
+    case 32: copy_vectors<32>(&of[lane], of.step, n, to); return true;
+    case 64: copy_vectors<64>(&of[lane], of.step, n, to); return true;
+    default: return false;
+  }
+}
+
 template <class Real>
 void Reduction<Real>::Block::take_parts(std::size_t q, const LaneSlot<Real>& of) {
   const auto copy = [&](std::size_t lane, std::size_t n, Real* to) {
     if (of.vector >= lane + n) std::copy_n(of.data + lane, n, to);
-    else
+    else if (!copy_vectors(of, lane, n, to))
       for (std::size_t k = 0; k < n; ++k) to[k] = of[lane + k];
   };
   alignas(64) Real here[leaf];

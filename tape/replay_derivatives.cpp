@@ -51,7 +51,7 @@ Samples<const Real> directions_of(const AlongSeeds<Real>&) {
 template <class Real, class Tangent, class Item>
 auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const Real> inputs, const Tangent& tangent,
                   Samples<Real> values, Samples<Real> tangents, const Item& item) {
-  constexpr plan::Evaluation what(false, Numbers::dual);
+  const plan::Evaluation what(false, Numbers::dual, machine.uniform().has_tangents());
   const std::vector<plan::Slot>& outputs = pass.layout.outputs;
   SumsOfBlocks<Real> sums(machine, pass);
   const NativeBatch<Real> batch{pass.samples, inputs, {}, values, {}, directions_of(tangent), tangents};
@@ -60,7 +60,7 @@ auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const 
     bool by_code = native;
     each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool first) {
       by_code = by_code && run_native(*native, block, what, batch, along, place_of, first);
-      if (by_code) return;
+      if (by_code) return sums.take(block, *native);
       load_duals<Real>(block, pass.layout, inputs, along);
       sums.collect(block, [&](auto* taken) { block.values(taken); });
       if (first) store_outputs<Real>(block, pass.layout, values);
@@ -247,14 +247,14 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   } else if (first) sums_first(samples, inputs);
   if (uniform.any()) uniform.adjoints_before(uniform_weights);
   SumsOfBlocks<Real> sums(*machine_, pass);
-  constexpr plan::Evaluation what(true, Numbers::dual);
+  const plan::Evaluation what(true, Numbers::dual, uniform.has_tangents());
   const NativeBatch<Real> batch{samples, inputs, weights, values, gradients, directions_of(tangent), products};
   NativeRunner<Real>* const native = begin_native(*machine_, what, batch, pass);
   each_block(*machine_, pass, native, [&](const Block& block) {
     bool by_code = native;
     each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool is_first) {
       by_code = by_code && run_native(*native, block, what, batch, along, place_of, is_first);
-      if (by_code) return;
+      if (by_code) return sums.take(block, *native);
       load_duals<Real>(block, data.gradient, inputs, along);
       sums.collect(block, [&](auto* taken) {
         block.forward(taken);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,17 +32,26 @@ constexpr double slice = 2e-3;  // seconds, at least
 enum class Kind { gradient, jvp, hvp, jacobian, hessian };
 constexpr const char* names[] = {"gradient", "jvp", "hvp", "jacobian", "hessian"};
 
-/// A workload, or several of its variables as outputs, and numbers for it: columns.
+/// A workload, or several of its variables as outputs, and numbers for it: columns. Where there are parameters the derivatives are in
+/// these, of a sum over the samples.
 template <class Real>
 class Contest {
  public:
   /// `outputs`: how many variables, the last of the tape.
   Contest(const Workload& workload, std::size_t outputs, Kind kind, std::size_t samples)
       : kind_(kind), samples_(samples), program_(compile(workload, outputs)) {
-    for (std::size_t i = 0; i < workload.inputs; ++i)
+    for (std::size_t i = 0; i < workload.parameters; ++i)
+      parameters_.push_back(static_cast<Real>(workload.input(0, i)));
+    for (std::size_t i = workload.parameters; i < workload.inputs; ++i)
       for (std::size_t e = 0; e < samples; ++e) inputs_.push_back(static_cast<Real>(workload.input(e, i)));
     const std::size_t d = program_.differentiated(), m = program_.outputs();
-    for (std::size_t k = 0; k < d * samples; ++k) directions_.push_back(static_cast<Real>(k % 7) - Real(2.5));
+    const auto some_directions = [](std::size_t count) {
+      std::vector<Real> directions;
+      for (std::size_t k = 0; k < count; ++k) directions.push_back(static_cast<Real>(k % 7) - Real(2.5));
+      return directions;
+    };
+    directions_ = some_directions(d * samples);
+    parameter_directions_ = some_directions(program_.differentiated_parameters());
     values_.resize(m * samples);
     gradients_.resize(d * samples);
     derivatives_.resize(samples * (kind == Kind::hessian ? d * d : kind == Kind::jacobian ? d * m : std::max(d, m)));
@@ -51,7 +61,7 @@ class Contest {
 
   /// That both compute the same. Throws where they don't.
   void check(const std::string& engine) {
-    wengert::Replay<Real> interpreter(program_), other(program_, {.engine = engine});
+    wengert::Replay<Real> interpreter = replay("interpreter"), other = replay(engine);
     const std::vector<Real> wanted = results(interpreter), ours = results(other);
     using Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
     if (!std::equal(ours.begin(), ours.end(), wanted.begin(), [](Real a, Real b) {
@@ -66,7 +76,7 @@ class Contest {
     std::string engine;
   };
   Times time(const std::string& engine) {
-    wengert::Replay<Real> interpreter(program_), other(program_, {.engine = engine});
+    wengert::Replay<Real> interpreter = replay("interpreter"), other = replay(engine);
     std::size_t calls = 1;
     while (seconds(interpreter, calls) < slice) calls *= 2;
     if (engine == "auto")
@@ -91,6 +101,12 @@ class Contest {
     return wengert::compile(recorded.tape, std::span<const Id>(last), {recorded.differentiated});
   }
 
+  wengert::Replay<Real> replay(const std::string& engine) const {
+    wengert::Replay<Real> replay(program_, {.engine = engine});
+    replay.set_parameters(parameters_);
+    replay.set_parameter_directions(parameter_directions_);
+    return replay;
+  }
   void call(wengert::Replay<Real>& replay) {
     const std::size_t n = samples_;
     const auto in = columns(std::as_const(inputs_).data(), n), along = columns(std::as_const(directions_).data(), n);
@@ -112,15 +128,20 @@ class Contest {
   std::vector<Real> results(wengert::Replay<Real>& replay) {
     call(replay);
     std::vector<Real> all = values_;
-    all.insert(all.end(), gradients_.begin(), gradients_.end());
-    all.insert(all.end(), derivatives_.begin(), derivatives_.end());
+    const auto add = [&](std::span<const Real> more) { all.insert(all.end(), more.begin(), more.end()); };
+    add(gradients_);
+    add(derivatives_);
+    add(replay.uniform_outputs());
+    add(replay.uniform_tangents());
+    add(replay.parameter_gradients());
+    add(replay.parameter_products());
     return all;
   }
 
   const Kind kind_;
   const std::size_t samples_;
   wengert::Program<Real> program_;
-  std::vector<Real> inputs_, directions_, values_, gradients_, derivatives_;
+  std::vector<Real> parameters_, parameter_directions_, inputs_, directions_, values_, gradients_, derivatives_;
 };
 
 template <class Real>
@@ -146,6 +167,10 @@ void each(bool check_only, const std::string& engine) {
     one<Real>(workload, 2, Kind::jacobian, check_only, engine);
     if (workload.differentiated.size() <= 16)
       one<Real>(workload, 2 * workload.differentiated.size(), Kind::jacobian, check_only, engine);
+  }
+  for (const char* const name : {"logistic", "gmm", "lstm-cell"}) {
+    const Workload workload = make_workload(name);
+    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp}) one<Real>(workload, 1, kind, check_only, engine);
   }
 }
 

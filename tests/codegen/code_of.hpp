@@ -15,7 +15,7 @@
 
 namespace wengert::test {
 
-/// Columns of a batch, one after the other; and what the code of its gradients reads of the uniform side.
+/// Columns of a batch, one after the other; and what code reads of the uniform side, at most.
 template <class Real>
 struct Numbers {
   std::size_t samples;
@@ -26,7 +26,7 @@ struct Numbers {
         inputs(samples * program.inputs()),
         directions(samples * program.differentiated()),
         weights(samples * program.outputs(), Real(1)),
-        uniforms(plan::NativeUniforms<Real>(program.data(), true).weights) {}
+        uniforms(plan::NativeUniforms<Real>(program.data(), {true, plan::Numbers::dual, true}).weights) {}
 };
 
 /// What came of some samples: rows.

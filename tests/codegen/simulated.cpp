@@ -214,10 +214,15 @@ void parameters(std::size_t count) {
     const RandomTape<Real> graph = random_tape<Real>(random, 1 + random.below(60), 0.05, true);
     const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
     Numbers<Real> numbers(program, 8);
-    for (std::vector<Real>* some : {&numbers.inputs, &numbers.weights, &numbers.uniforms})
+    for (std::vector<Real>* some : {&numbers.inputs, &numbers.directions, &numbers.weights, &numbers.uniforms})
       for (Real& number : *some) number = some_number<Real>(random, 0.002);
-    for (const bool point : {false, true}) {
-      const CodeOf<Real> wide(program, Isa::avx512, true, point), narrow(program, Isa::avx2, true, point);
+    struct Kind {
+      plan::Evaluation what;
+      bool point = false;
+    };
+    for (const auto& [kind, point] : {Kind{true}, Kind{true, true}, Kind{{false, plan::Numbers::dual, true}},
+                                      Kind{{true, plan::Numbers::dual, true}}}) {
+      const CodeOf<Real> wide(program, Isa::avx512, kind, point), narrow(program, Isa::avx2, kind, point);
       for (std::size_t e = 0; e < numbers.samples && wide.why_not().empty(); ++e) {
         const Results<Real> ours = wide.run(numbers, e, 1), wanted = narrow.run(numbers, e, 1);
         if (!ours.well || !wanted.well) continue;
@@ -227,8 +232,8 @@ void parameters(std::size_t count) {
       }
     }
   }
-  BOOST_TEST(done >= 4 * count, "only " << done << " samples went well");
-  BOOST_TEST(read >= count, "only " << read << " samples have to do with parameters");
+  BOOST_TEST(done >= 8 * count, "only " << done << " samples went well");
+  BOOST_TEST(read >= 2 * count, "only " << read << " samples have to do with parameters");
 }
 
 /// What comes of a call on this CPU comes of it on the simulated one. (Where requirements aren't met integers may be made of a NaN, whose

@@ -248,6 +248,24 @@ BOOST_AUTO_TEST_CASE(machine_code, *needs(Isa::avx2)) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(machine_code_of_sums, *needs(Isa::avx2)) {
+  static const Program<double> program = [] {
+    NaiveTape<double> tape;
+    const Id p = tape.parameter(2), x = tape.input(1), y = tape.input(1);
+    return compile(tape, tape.square(tape.sum_samples(tape.sin(tape.mul(p, tape.sub(x, y))))));
+  }();
+  ReplayOptions options;
+  options.engine = "native";
+  const auto make = [&] { return Replay<double>(program, options); };
+  each_failure_of_results("hvp of sums", make, [](auto& replay, Room& r) {
+    const double direction = 0.5;
+    replay.set_parameter_directions(std::span(&direction, 1));
+    replay.hvp(5, rows(r.points, 2), rows(r.points, 2), {}, rows(r.values, 2), rows(r.more, 2));
+    r.values[0] += replay.parameter_products()[0];
+    r.values[1] += replay.uniform_tangents()[0];
+  });
+}
+
 /// A batch that is larger than those before, and then one that isn't.
 BOOST_AUTO_TEST_CASE(machine_code_of_larger_batches, *needs(Isa::avx2)) {
   static const std::vector<double> along(2 * 2000, 1), points = [] {

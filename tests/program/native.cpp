@@ -161,6 +161,24 @@ BOOST_AUTO_TEST_CASE(costs) {
   }
 }
 
+/// Parameters that are factors of a dot: gradients are as fast by the interpreter, which has kernels for their sums, tangents aren't.
+BOOST_AUTO_TEST_CASE(costs_of_parameters) {
+  NaiveTape<double> tape;
+  std::vector<Id> operands;
+  for (int k = 0; k < 100; ++k) operands.push_back(tape.parameter(0.5));
+  for (int k = 0; k < 100; ++k) operands.push_back(tape.input(0.5));
+  const Program<double> program = compile(tape, tape.sum_samples(tape.softplus(tape.dot(operands))));
+  for (const Isa isa : native_isas()) {
+    const auto cost = [&](plan::Evaluation what) { return plan::native_cost(program.data(), what, isa); };
+    BOOST_TEST(cost(true).worth_from == plan::NativeCost::never);
+    const plan::NativeCost hvp = cost({true, plan::Numbers::dual, true}),
+                           without_sums = cost({true, plan::Numbers::dual});
+    BOOST_TEST(hvp.native < 0.6 * hvp.interpreter);
+    BOOST_TEST(hvp.interpreter > 1.2 * without_sums.interpreter);
+    BOOST_TEST(hvp.native > without_sums.native);
+  }
+}
+
 /// A function of one variable, one after the other.
 template <class Real>
 Program<Real> chain_of(Op op, std::size_t length) {

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "tape/machine.hpp"
 #include "tests/needs.hpp"
 #include "tests/program/native_blocks.hpp"
+#include "tests/program/objectives.hpp"
 #include "tests/random.hpp"
 #include "tests/same_bits.hpp"
 #include "wengert/error.hpp"
@@ -197,7 +199,7 @@ BOOST_AUTO_TEST_CASE(products_that_are_not_plain) {
     }
 }
 
-/// Tangents of parameters are the interpreter's; with others, where nothing is summed, code goes on.
+/// With them code has tangents of what is the same for all samples, without them, where nothing is summed, none.
 BOOST_AUTO_TEST_CASE(directions_of_parameters) {
   const Program<double> program = several<double>(2);
   const Points<double> x(program, 100, never);
@@ -233,9 +235,55 @@ BOOST_AUTO_TEST_CASE(sums_over_samples) {
             if (differentiated) replay->set_parameter_directions(std::vector<double>{0.25});
           compare(evaluate(native, kind, at, Tables::columns, true),
                   evaluate(interpreter, kind, at, Tables::columns, true), names[static_cast<int>(kind)]);
+          BOOST_TEST(native.engine() == "native: " + std::string(name(isa)), names[static_cast<int>(kind)]);
         }
     }
   }
+}
+/// Nothing of ordinary numbers is left to the interpreter.
+BOOST_AUTO_TEST_CASE(tangents_of_parameters_and_sums_by_code_alone) {
+  for (const Objective objective : {logistic, nonlinear}) {
+    const Program<double> program = program_of(objective);
+    const plan::Uniform<double>& part = program.data().uniform;
+    const Data data(300);
+    const std::vector<double> some(std::max(part.sums.size(), part.totals.size()), 0.5);
+    for (const Isa isa : native_isas())
+      for (const bool gradient : {false, true}) {
+        Machine<double> machine(program, {.isa = std::string(name(isa))});
+        machine.uniform().set_parameters(data.w);
+        machine.uniform().set_directions(data.w);
+        machine.uniform().begin(true);
+        machine.uniform().values_after(std::span(some).first(part.sums.size()),
+                                       std::span(some).first(part.sums.size()));
+        machine.uniform().adjoints_before({});
+        NativeRunner<double> code(program.data(), isa, {gradient, plan::Numbers::dual, true});
+        BOOST_TEST_REQUIRE(code.why_not() == "");
+        code.begin({data.samples, data.inputs(), {}, {}, {}}, 1, &machine.uniform().workspace());
+        for (std::size_t first = 0; first < data.samples; first += 100) BOOST_TEST(code.run({first, 100}, 0, 100));
+      }
+  }
+}
+
+/// Zeros meet infinities: the same bits, while code comes to have the zero rule.
+BOOST_AUTO_TEST_CASE(sums_of_products_that_are_not_plain) {
+  NaiveTape<double> tape;
+  const Id p = tape.parameter(0.5), q = tape.parameter(2), x = tape.input(1), y = tape.input(1);
+  const Id f = tape.mul(tape.sqrt(tape.mul(p, x)), tape.mul(y, q));
+  const Program<double> program = compile(tape, tape.square(tape.sum_samples(f)));
+  Points<double> at(program, 2100, never);
+  for (std::size_t e = 0; e < at.samples; ++e) {
+    if (e % 3 != 0) at.inputs[e] = 0;  // where the slope of the root is infinite
+    if (e % 3 != 0 || e % 5 == 0) at.inputs[at.samples + e] = at.directions[e] = at.directions[at.samples + e] = 0;
+  }
+  for (const Isa isa : native_isas())
+    for (const Kind kind : {Kind::jvp, Kind::hvp}) {
+      Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
+      for (Replay<double>* replay : {&interpreter, &native})
+        replay->set_parameter_directions(std::vector<double>{0.25, -1});
+      const std::vector<double> wanted = evaluate(interpreter, kind, at, Tables::columns);
+      for (int time = 0; time < 20; ++time)
+        compare(evaluate(native, kind, at, Tables::columns), wanted, names[static_cast<int>(kind)]);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(departures_are_reported) {

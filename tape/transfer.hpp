@@ -89,7 +89,8 @@ template <class Real>
 void load_seed(const LaneRange& lanes, std::size_t seed, LaneSlot<Real> slot) {
   slot.fill(Real(0));
   if (seed >= lanes.seeds) return;
-  for (std::size_t e = (seed + lanes.seeds - lanes.seed(0)) % lanes.seeds; e < lanes.count; e += lanes.seeds) slot[e] = 1;
+  for (std::size_t e = (seed + lanes.seeds - lanes.seed(0)) % lanes.seeds; e < lanes.count; e += lanes.seeds)
+    slot[e] = 1;
   slot.pad(lanes.count);
 }
 

@@ -13,7 +13,7 @@ namespace wengert::bench {
 
 /// Per variable, in recording order. A scale is the sum of absolute contributions to the number, to first order: what
 /// errors of 1 relative to each op's result and to each contribution would add up to. So a level whose ops err by a few
-/// eps is within a few eps * scale, however much cancels.
+/// eps is within a few eps * scale, however much cancels. Where many are added up the roundings of partial sums count too.
 struct ReferenceResult {
   std::vector<long double> values, adjoints;
   std::vector<long double> value_scales, adjoint_scales;

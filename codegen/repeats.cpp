@@ -98,14 +98,13 @@ bool regular(const LargeVector<Node>& nodes, const Repeat& repeat) {
 
 }  // namespace
 
-std::vector<Repeat> find_repeats(const LargeVector<Sign>& signs, std::size_t least,
-                                 const std::function<bool(const Repeat&)>& regular) {
+std::vector<Repeat> find_repeats(const LargeVector<Sign>& signs, const std::function<bool(const Repeat&)>& regular) {
   const auto n = static_cast<Value>(signs.size());
   std::vector<Repeat> candidates;
   for (const Value distance : distances_of(signs).most_frequent(std::max<std::size_t>(window, n / least_part))) {
     const Value period = (least_period + distance - 1) / distance * distance;
     // Whatever is as long as that has one of these in it.
-    const auto length = static_cast<Value>(least + period);
+    const auto length = static_cast<Value>(least_saved + period);
     for (Value v = 0; v + distance < n; v += length) {
       const Value end = first_other(signs, v, distance);
       if (end == v) continue;
@@ -124,19 +123,19 @@ std::vector<Repeat> find_repeats(const LargeVector<Sign>& signs, std::size_t lea
       if (repeat.first < other.first) repeat.end = other.first;
       else repeat.first = std::min(other.end, repeat.end);
     }
-    if (repeat.saved() >= static_cast<std::int64_t>(least) && regular(repeat)) repeats.push_back(repeat);
+    if (repeat.saved() >= static_cast<std::int64_t>(least_saved) && regular(repeat)) repeats.push_back(repeat);
   }
   std::sort(repeats.begin(), repeats.end(), [](const Repeat& a, const Repeat& b) { return a.first < b.first; });
   return repeats;
 }
 
-std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes, std::size_t least) {
+std::vector<Repeat> find_repeats(const LargeVector<Node>& nodes) {
   const auto n = static_cast<Value>(nodes.size());
   if (n < short_code) return {};
   LargeVector<Sign> signs;
   signs.resize(n);
   for (Value v = 0; v < n; ++v) signs[v] = sign_of(nodes[v], v);
-  return find_repeats(signs, least, [&](const Repeat& repeat) { return regular(nodes, repeat); });
+  return find_repeats(signs, [&](const Repeat& repeat) { return regular(nodes, repeat); });
 }
 
 }  // namespace wengert::codegen

@@ -5,9 +5,6 @@
 namespace wengert::codegen {
 namespace {
 
-/// Nodes that have to be saved, and iterations that there have to be.
-constexpr std::size_t least_saved = 256;
-constexpr Value least_iterations = 8;
 /// Periods that are tried as an iteration.
 constexpr Value most_periods = 4;
 /// Iterations that something is carried through.
@@ -21,7 +18,7 @@ constexpr int most_operations = 4;
 }  // namespace
 
 bool Stretches::find() {
-  const std::vector<Repeat> repeats = find_repeats(nodes_, least_saved);
+  const std::vector<Repeat> repeats = find_repeats(nodes_);
   if (repeats.empty()) return false;
   find_last_uses();
   // Several periods at a time where an earlier loop does several in an iteration.

@@ -34,11 +34,12 @@ struct Instructions {
     });
   }
 
-  /// Whether in its middle operands are, from one period to the next and to the one after, as much further on.
+  /// Whether it is long enough for a loop, one iteration of which stays in front, and in its middle operands are, from one period to the next and to the one after, as much further on.
   bool regular(const Repeat& repeat) const {
     const Position period = repeat.period;
+    if ((repeat.end - repeat.first) / period < codegen::least_iterations + 1) return false;
     Position at = repeat.first + (repeat.end - repeat.first) / 2;
-    for (const Position end = std::min(at + period, repeat.end - 2 * period); at < end; ++at)
+    for (const Position end = at + period; at < end; ++at)
       for (std::size_t k = 0; k < operands[at].size(); ++k) {
         const Position a = operands[at][k], b = operands[at + period][k], c = operands[at + 2 * period][k];
         if (b - a != c - b) return false;
@@ -53,12 +54,11 @@ struct Instructions {
 }  // namespace
 
 double repeated_part(const Code& code, std::size_t slots) {
-  constexpr std::size_t least = 256;
-  if (code.instructions < 2 * least) return 0;
+  if (code.instructions < codegen::least_saved) return 0;
   const Instructions instructions(code, slots);
   double saved = 0;
   for (const Repeat& repeat :
-       codegen::find_repeats(instructions.signs, least, [&](const Repeat& one) { return instructions.regular(one); }))
+       codegen::find_repeats(instructions.signs, [&](const Repeat& one) { return instructions.regular(one); }))
     saved += static_cast<double>(repeat.saved());
   return saved / static_cast<double>(code.instructions);
 }

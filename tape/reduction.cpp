@@ -73,7 +73,6 @@ template <class Real>
 static bool copy_vectors(const LaneSlot<Real>& of, std::size_t lane, std::size_t n, Real* to) {
   if (lane % of.vector != 0 || n % of.vector != 0) return false;
   switch (of.vector * sizeof(Real)) {
-    case 16: copy_vectors<16>(&of[lane], of.step, n, to); return true;
     case 32: copy_vectors<32>(&of[lane], of.step, n, to); return true;
     case 64: copy_vectors<64>(&of[lane], of.step, n, to); return true;
     default: return false;

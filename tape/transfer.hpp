@@ -44,7 +44,11 @@ struct LaneSlot {
   }
   /// Lanes past `count` repeat the last one, so that no lane takes another path.
   void pad(std::size_t count) const {
-    for (std::size_t lane = count; lane < width; ++lane) (*this)[lane] = (*this)[count - 1];
+    if (count >= width) return;
+    const Real last = (*this)[count - 1];
+    each_piece(width, [&](std::size_t lane, Real* p, std::size_t n) {
+      if (lane + n > count) std::fill(p + (std::max(lane, count) - lane), p + n, last);
+    });
   }
 };
 

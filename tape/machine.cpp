@@ -74,9 +74,10 @@ Machine<Real>::Machine(Program<Real> program, const ReplayOptions& options)
   if (lanes_ % vector_ != 0)
     throw Error(ErrorCode::bad_size, "a block of " + std::to_string(lanes_) + " lanes: " + std::string(name(isa_)) +
                                          " takes multiples of " + std::to_string(vector_));
-  if (engine_ != Engine::interpreter && native_target(isa_) && options.lanes == 0)
-    lanes_ = std::max(lanes_, native_lanes(needs));
-  dual_lanes_ = std::max(vector_, lanes_ / 2 / vector_ * vector_);
+  const bool made_for_code = engine_ != Engine::interpreter && native_target(isa_) && options.lanes == 0;
+  if (made_for_code) lanes_ = std::max(lanes_, native_lanes(needs));
+  const std::size_t least_dual = made_for_code ? 2 * vector_ : vector_;  // code computes two vectors at a time
+  dual_lanes_ = std::max(least_dual, lanes_ / 2 / vector_ * vector_);
   if (sums) dual_lanes_ = std::max(dual_lanes_, std::min(needs.leaf, lanes_));
   const unsigned threads = departures_.workers();
   workers_.resize(threads);

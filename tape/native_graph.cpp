@@ -1,5 +1,7 @@
 #include "tape/native_graph.hpp"
 
+#include <algorithm>
+
 #include "codegen/delay.hpp"
 #include "codegen/loops.hpp"
 #include "codegen/rematerialize.hpp"
@@ -58,11 +60,18 @@ void NativeGraph<Real>::record() {
   if (graph_->complete() && find_loops_) codegen::find_loops(*graph_);
 }
 
+/// Operations that code is written for: what is at hand takes none.
+static std::size_t written_of(const codegen::Graph& graph) {
+  const auto& nodes = graph.nodes();
+  return static_cast<std::size_t>(std::count_if(
+      nodes.begin(), nodes.end(), [](const codegen::Node& node) { return !codegen::at_hand(node.what); }));
+}
+
 /// How many vectors are side by side was chosen by the loops that were expected: once more where those that there are want others.
 template <class Real>
 void NativeGraph<Real>::record_with_others() {
   std::uint32_t& vectors = how_.shape.vectors;
-  length_ = length_.with(graph_->nodes().size() / vectors, isa_);
+  length_ = length_.with(written_of(*graph_) / vectors, isa_);
   if (too_long() || how_.shape.point || length_.vectors == vectors || (length_.vectors > vectors && limited())) return;
   how_.expected = how_.expected / vectors * length_.vectors;
   vectors = length_.vectors;

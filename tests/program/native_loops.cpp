@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/loops.hpp"
+#include "tape/machine.hpp"
 #include "tape/native_cost.hpp"
 #include "tape/native_lower.hpp"
 #include "tests/program/native_blocks.hpp"
@@ -37,10 +38,32 @@ std::vector<Real> evaluate(const Program<Real>& program, const std::vector<Real>
   return y;
 }
 
+/// The same of dual numbers, along the inputs' numbers in another order.
+template <class Real>
+std::vector<Real> evaluate_duals(const Program<Real>& program, const std::vector<Real>& x,
+                                 const std::vector<Real>& weights, std::size_t samples, Replay<Real>& replay) {
+  std::vector<Real> along(samples * program.differentiated()), directions(program.differentiated_parameters()),
+      y(samples * program.outputs()), tangents(y), g(along), products(along), ones(program.uniform_outputs(), Real(1)),
+      all;
+  for (std::size_t k = 0; k < along.size(); ++k) along[k] = x[x.size() - 1 - k % x.size()];
+  for (std::size_t k = 0; k < directions.size(); ++k) directions[k] = static_cast<Real>(k % 3) - Real(0.5);
+  const auto given = [&](const std::vector<Real>& numbers) { return columns(numbers.data(), samples); };
+  const auto to = [&](std::vector<Real>& numbers) { return columns(numbers.data(), samples); };
+  const auto append = [&](const auto& numbers) { all.insert(all.end(), numbers.begin(), numbers.end()); };
+  replay.set_parameter_directions(directions);
+  replay.jvp(samples, given(x), given(along), to(y), to(tangents));
+  for (const auto* numbers : {&y, &tangents}) append(*numbers);
+  append(replay.uniform_tangents());
+  replay.hvp(samples, given(x), given(along), to(y), to(g), to(products), given(weights), ones);
+  for (const auto* numbers : {&y, &g, &products}) append(*numbers);
+  append(replay.parameter_products());
+  return all;
+}
+
 /// That a replay by code has the bits of the interpreter. `nan`: the part of the inputs that are. Whether there was code.
 template <class Real>
-bool check_steps(const Program<Real>& program, Random& random, std::size_t samples, double nan,
-                 const std::string& what) {
+bool check_steps(const Program<Real>& program, Random& random, std::size_t samples, double nan, const std::string& what,
+                 const auto& evaluate) {
   std::vector<Real> x(samples * program.inputs()), weights(samples * program.outputs());
   for (Real& number : x) number = static_cast<Real>(random.chance(nan) ? NAN : random.in(-2, 2));
   for (Real& weight : weights) weight = static_cast<Real>(random.in(-2, 2));
@@ -61,6 +84,12 @@ bool check_steps(const Program<Real>& program, Random& random, std::size_t sampl
 }
 
 template <class Real>
+bool check_steps(const Program<Real>& program, Random& random, std::size_t samples, double nan,
+                 const std::string& what) {
+  return check_steps(program, random, samples, nan, what, evaluate<Real>);
+}
+
+template <class Real>
 void random_steps(std::size_t count) {
   std::size_t with_loops = 0;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
@@ -70,6 +99,18 @@ void random_steps(std::size_t count) {
     with_loops += !loops_of(program, codegen::avx2, 2).empty();
   }
   BOOST_TEST(with_loops >= count / 10, "only " << with_loops << " programs had loops");
+}
+/// Tangents of long paths, with parameters and sums over the samples.
+template <class Real>
+void long_tangents(std::size_t count) {
+  std::size_t by_code = 0;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    Random random(seed * 2 + sizeof(Real));
+    const Program<Real> program = RandomSteps<Real>(random, random.chance(0.5), 10).program();
+    by_code += check_steps(program, random, 2 + random.below(30), 0.05 / static_cast<double>(program.inputs() + 1),
+                           "tangents of steps " + std::to_string(seed), evaluate_duals<Real>);
+  }
+  BOOST_TEST(by_code > count / 2, "only " << by_code << " programs by code, the others were too long for it");
 }
 /// Of samples alone, whose code has loops where it is long.
 template <class Real>
@@ -159,6 +200,8 @@ BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(300));
 BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(300)); }
 BOOST_AUTO_TEST_CASE(long_steps_alone_in_doubles) { long_steps_alone<double>(soak(20)); }
 BOOST_AUTO_TEST_CASE(long_steps_alone_in_floats) { long_steps_alone<float>(soak(20)); }
+BOOST_AUTO_TEST_CASE(long_tangents_in_doubles) { long_tangents<double>(soak(20)); }
+BOOST_AUTO_TEST_CASE(long_tangents_in_floats) { long_tangents<float>(soak(20)); }
 BOOST_AUTO_TEST_CASE(paths_code_does_not_grow) {
   path_of_many_steps<double>();
   path_of_many_steps<float>();
@@ -184,6 +227,20 @@ BOOST_AUTO_TEST_CASE(a_path_of_very_many_steps) {
   check_long(program, 2);
   Random random(1);
   BOOST_TEST(check_steps(program, random, 1, 0, "many steps"));
+}
+/// A loop reads any number of inputs: what is at hand isn't written. And a block of tangents has lanes for a round of the code, which
+/// else would do a part of it again and again in copies of all columns.
+BOOST_AUTO_TEST_CASE(tangents_of_very_many_steps) {
+  const Program<double> program = path<double>(40'000);
+  for (const Isa isa : native_isas()) {
+    const plan::Evaluation tangents(false, plan::Numbers::dual);
+    const std::size_t round =
+        NativeCode<double>(program.data(), isa, tangents, false, codegen::Chain::plain, SIZE_MAX).lanes();
+    BOOST_TEST(round == 2 * native_target(isa)->vector_bytes / sizeof(double));
+    Machine<double> machine(program, {.isa = std::string(name(isa)), .engine = "native"});
+    machine.each_block({program.data().values, plan::Numbers::dual, round},
+                       [&](const auto& block) { BOOST_TEST(block.lanes.count == round); });
+  }
 }
 /// Loops are expected, since its operations repeat themselves, but which inputs they read has no order.
 BOOST_AUTO_TEST_CASE(inputs_without_order) {

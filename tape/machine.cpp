@@ -246,15 +246,21 @@ template <class Real>
 template <class Runner>
 bool Machine<Real>::worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps) {
   if (engine_ != Engine::automatic) return true;
+  std::size_t now = more * sweeps;
   if (native.worth_from == 0) {
+    constexpr bool alone = __is_same(Runner, NativePoint<Real>);
     if (plan::bytes_to_make(data_, what, 0) > room_for_native()) return false;
+    native.before += now;
+    if (native.before < (alone ? plan::NativeCost::worth_knowing_from_alone : plan::NativeCost::worth_knowing_from))
+      return false;
+    now = native.before;
     const plan::NativeCost cost = plan::native_cost(data_, what, isa_);
-    native.worth_from = __is_same(Runner, NativePoint<Real>) ? cost.worth_from_alone : cost.worth_from;
+    native.worth_from = alone ? cost.worth_from_alone : cost.worth_from;
     native.most_sweeps = cost.most_sweeps;
   }
   if (sweeps > 1 && sweeps > native.most_sweeps) return false;
   if (native.runner) return true;
-  native.samples += more * sweeps;
+  native.samples += now;
   return native.samples >= native.worth_from;
 }
 

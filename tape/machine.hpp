@@ -206,7 +206,8 @@ class Machine {
   template <class Runner>
   struct Native {
     std::unique_ptr<Runner> runner;
-    std::size_t samples = 0,
+    std::size_t before = 0,  // samples until it is known how many are worth it
+        samples = 0,
                 worth_from = 0;   // so far, while it isn't there; and how many are worth it, 0: not known yet
     std::size_t most_sweeps = 0;  // backward for each forward one, which are worth it
   };

@@ -15,6 +15,9 @@ namespace wengert::plan {
 /// Of one kind of evaluation. Times in ns; those of batches are a sample's share.
 struct NativeCost {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  /// Fewer samples, in batches or each in a call of its own, take less time than it takes to find all this out (some 50 ns an
+  /// instruction), and don't pay for code.
+  static constexpr std::size_t worth_knowing_from = 128, worth_knowing_from_alone = 32;
 
   std::size_t operations = 0;  ///< that compute one vector
   /// Of code: of long code, where ops that take `least_called` operations or more are calls of subroutines.

@@ -40,7 +40,7 @@ struct ReplayOptions {
   /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX2 or AVX-512 (isa), made in the
   /// first call that needs it: of values, of gradients (and Jacobians by rows), of jvp (and Jacobians by columns), of hvp (and Hessians); of
   /// the first two one for single samples, another for more; "auto": that, once there were enough samples to pay for it. Where native
-  /// code can't be had the interpreter does it (Replay::engine says why), and whatever has tangents of parameters or sums.
+  /// code can't be had the interpreter does it (Replay::engine says why), and jvp and hvp of single samples.
   std::string engine = "interpreter";
   /// Bytes that it may work in (bytes()): the workspaces of its blocks, that of what is computed once per batch, sums over samples
   /// on their way, machine code and, for as long as that is being made, what it takes. What would take more is refused before it is

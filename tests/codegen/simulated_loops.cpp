@@ -1,6 +1,7 @@
 // Loops in machine code for instruction sets that this CPU needn't have: by the simulated CPU they give the bits of the interpreter.
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "codegen/loops.hpp"
 #include "tape/native_cost.hpp"
@@ -13,19 +14,20 @@ namespace wengert::test {
 namespace {
 
 template <class Real>
-void random_steps(std::size_t count) {
+void random_steps(std::size_t count, plan::Numbers of = plan::Numbers::plain) {
   std::size_t with_loops = 0;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Random random(seed * 2 + sizeof(Real));
     const Program<Real> program = RandomSteps<Real>(random, false).program();
-    codegen::Graph graph = plan::lower_to_graph(program.data(), {.shape = {&codegen::avx512, false, 2}});
+    codegen::Graph graph =
+        plan::lower_to_graph(program.data(), {.what = {true, of}, .shape = {&codegen::avx512, false, 2}});
     codegen::find_loops(graph);
     with_loops += !graph.loops().empty();
     Numbers<Real> numbers(program, 1 + random.below(50));
-    for (Real& number : numbers.inputs) number = static_cast<Real>(random.in(-2, 2));
-    for (Real& weight : numbers.weights) weight = static_cast<Real>(random.in(-2, 2));
+    for (std::vector<Real>* all : {&numbers.inputs, &numbers.directions, &numbers.weights})
+      for (Real& number : *all) number = static_cast<Real>(random.in(-2, 2));
     for (const Isa isa : {Isa::avx512, Isa::avx2})
-      simulate(program, isa, false, numbers, "steps " + std::to_string(seed));
+      simulate(program, isa, false, numbers, "steps " + std::to_string(seed), codegen::Chain::plain, of);
   }
   BOOST_TEST(with_loops >= count / 10, "only " << with_loops << " programs had loops");
 }
@@ -59,6 +61,8 @@ BOOST_AUTO_TEST_SUITE(simulated_loops)
 
 BOOST_AUTO_TEST_CASE(random_steps_in_doubles) { random_steps<double>(soak(100)); }
 BOOST_AUTO_TEST_CASE(random_steps_in_floats) { random_steps<float>(soak(100)); }
+BOOST_AUTO_TEST_CASE(tangents_in_doubles) { random_steps<double>(soak(30), plan::Numbers::dual); }
+BOOST_AUTO_TEST_CASE(tangents_in_floats) { random_steps<float>(soak(30), plan::Numbers::dual); }
 BOOST_AUTO_TEST_CASE(long_steps_alone_in_doubles) { long_steps_alone<double>(soak(20)); }
 BOOST_AUTO_TEST_CASE(long_steps_alone_in_floats) { long_steps_alone<float>(soak(20)); }
 

@@ -241,24 +241,31 @@ bool Machine<Real>::native_allowed() const {
   return engine_ != Engine::interpreter && native_target(isa_) && over_budget_.empty();
 }
 
-/// Of one kind, where there are `more` lanes now, each with so many backward sweeps.
+template <class Real>
+const plan::NativeCost* Machine<Real>::cost_of(plan::Evaluation what) {
+  std::optional<plan::NativeCost>& cost = costs_[what.number()];
+  if (!cost && plan::bytes_to_make(data_, what, 0) <= room_for_native()) cost = plan::native_cost(data_, what, isa_);
+  return cost ? &*cost : nullptr;
+}
+
+/// Of one kind, for a pass and those so far.
 template <class Real>
 template <class Runner>
-bool Machine<Real>::worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps) {
+bool Machine<Real>::worth_making(Native<Runner>& native, plan::Evaluation what, const Pass<Real>& pass) {
+  constexpr bool points = __is_same(Runner, NativePoint<Real>);
   if (engine_ != Engine::automatic) return true;
-  std::size_t now = more * sweeps;
-  if (native.worth_from == 0) {
-    constexpr bool alone = __is_same(Runner, NativePoint<Real>);
-    if (plan::bytes_to_make(data_, what, 0) > room_for_native()) return false;
-    native.before += now;
-    if (native.before < (alone ? plan::NativeCost::worth_knowing_from_alone : plan::NativeCost::worth_knowing_from))
-      return false;
-    now = native.before;
-    const plan::NativeCost cost = plan::native_cost(data_, what, isa_);
-    native.worth_from = alone ? cost.worth_from_alone : cost.worth_from;
-    native.most_sweeps = cost.most_sweeps;
+  const std::size_t now = points ? 1 : pass.evaluations();
+  const bool known = costs_[what.number()].has_value();
+  if (!known && native.samples + now < plan::NativeCost::worth_knowing_from(points)) {
+    native.samples += now;
+    return false;
   }
-  if (sweeps > 1 && sweeps > native.most_sweeps) return false;
+  const plan::NativeCost* const cost = cost_of(what);
+  if (!cost) return false;
+  native.worth_from = points ? cost->worth_from_alone : cost->worth_from;
+  native.refused =
+      !points && (pass.samples * pass.seeds < cost->fewest || (pass.sweeps > 1 && pass.sweeps > cost->most_sweeps));
+  if (native.refused) return false;
   if (native.runner) return true;
   native.samples += now;
   return native.samples >= native.worth_from;
@@ -272,21 +279,32 @@ std::size_t Machine<Real>::room_for_native() const {
 
 template <class Real>
 NativeRunner<Real>* Machine<Real>::native(plan::Evaluation what, const Pass<Real>& pass) {
-  const std::size_t lanes = pass.samples * pass.seeds;
-  if (!native_allowed() || lanes <= 1) return nullptr;
+  if (!native_allowed() || few_lanes(what, pass)) return nullptr;
   auto& native = blocks_[what.number()];
-  if (!worth_making(native, what, lanes * pass.times, pass.sweeps)) return nullptr;
+  if (!worth_making(native, what, pass)) return nullptr;
   if (!native.runner) native.runner = std::make_unique<NativeRunner<Real>>(data_, isa_, what, room_for_native());
   return native.runner->why_not().empty() ? native.runner.get() : nullptr;
 }
 
 template <class Real>
-NativePoint<Real>* Machine<Real>::native_point(bool gradient, const NativeBatch<Real>& batch) {
-  if (!native_allowed() || whole_point_[gradient]) return nullptr;
-  auto& native = points_[gradient];
+bool Machine<Real>::few_lanes(plan::Evaluation what, const Pass<Real>& pass) {
+  const std::size_t lanes = pass.evaluations();
+  // Sums over several samples are taken of what is side by side.
+  if (lanes <= 1 || lanes > plan::NativeCost::few || pass.sums != 0) return lanes <= 1;
+  // What isn't known yet isn't worth knowing.
+  const bool known = engine_ != Engine::automatic || costs_[what.number()];
+  const plan::NativeCost* const cost = known ? cost_of(what) : nullptr;
+  return cost && lanes <= cost->most_alone;
+}
+
+template <class Real>
+NativePoint<Real>* Machine<Real>::native_point(plan::Evaluation what, const NativeBatch<Real>& batch,
+                                               const Pass<Real>& pass) {
+  if (!native_allowed() || pass.samples == 0 || !few_lanes(what, pass)) return nullptr;
+  auto& native = points_[what.number()];
   if (!native.runner) {
-    if (!worth_making(native, gradient, 1)) return nullptr;
-    native.runner = std::make_unique<NativePoint<Real>>(data_, isa_, gradient, batch, room_for_native());
+    if (!worth_making(native, what, pass)) return nullptr;
+    native.runner = std::make_unique<NativePoint<Real>>(data_, isa_, what, batch, room_for_native());
   }
   if (!native.runner->why_not().empty()) return nullptr;
   if (has_budget()) {
@@ -295,7 +313,7 @@ NativePoint<Real>* Machine<Real>::native_point(bool gradient, const NativeBatch<
       return nullptr;
     }
   } else if (!uniform_.any()) {
-    whole_point_[gradient] = native.runner.get();
+    whole_point_[what.number()] = native.runner.get();
   }
   return native.runner.get();
 }
@@ -321,8 +339,7 @@ std::string Machine<Real>::engine() const {
   bool any = false;
   each_native([&](const auto& native) {
     if (!native.runner) {
-      const bool refused = native.worth_from != 0 && native.samples == 0;  // for so many sweeps
-      if (refused || native.worth_from == plan::NativeCost::never)
+      if (native.refused || native.worth_from == plan::NativeCost::never)
         why_not = "native code would not pay (Program::describe)";
     } else if (native.runner->why_not().empty()) {
       any = true;

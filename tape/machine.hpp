@@ -7,12 +7,14 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/dispatch.hpp"
 #include "tape/departures.hpp"
 #include "tape/in_use.hpp"
+#include "tape/native_cost.hpp"
 #include "tape/native_point.hpp"
 #include "tape/program.hpp"
 #include "tape/reduction.hpp"
@@ -37,6 +39,9 @@ struct Pass {
   std::size_t sums = 0;
   std::size_t sweeps = 1;  ///< backward ones for each lane
   std::size_t times = 1;   ///< that all of it is done, once for each seed
+
+  /// Of all samples and seeds.
+  std::size_t evaluations() const { return samples * seeds * sweeps * times; }
 };
 
 template <class Real>
@@ -52,15 +57,15 @@ class Machine {
   /// Whether so many samples fill blocks by themselves, so that seeds needn't be side by side in the lanes.
   bool fill_blocks(std::size_t samples) const { return samples >= std::min<std::size_t>(lanes_ / 2, 64); }
   std::size_t bytes() const;
-  /// Machine code for a pass of more than one lane; null where the interpreter is to do it.
+  /// Machine code for a pass; null where the interpreter is to do it, or `native_point` as lanes are few.
   NativeRunner<Real>* native(plan::Evaluation what, const Pass<Real>& pass);
-  /// The same of a batch of one sample.
-  NativePoint<Real>* native_point(bool gradient, const NativeBatch<Real>& batch);
+  /// The same where there is one lane, or so few that they are done soonest one by one.
+  NativePoint<Real>* native_point(plan::Evaluation what, const NativeBatch<Real>& batch, const Pass<Real>& pass);
   /// Whether that, for a pass of each_block, stays within the budget. If not, there will be no machine code from now on.
   bool has_room_for(const NativeRunner<Real>& runner, const Pass<Real>& pass);
-  /// Machine code for a sample once it is there, where nothing else has to run. It is tried first, before anything is checked,
-  /// and `native_point` hasn't got it any more.
-  NativePoint<Real>* whole_point(bool gradient) const { return whole_point_[gradient]; }
+  /// Machine code for a sample once it is there, where nothing else has to run. It is tried first, gradients and values before anything is
+  /// checked.
+  NativePoint<Real>* whole_point(plan::Evaluation what) const { return whole_point_[what.number()]; }
   /// What runs batches, and why it isn't machine code where that was wanted.
   std::string engine() const;
 
@@ -206,14 +211,16 @@ class Machine {
   template <class Runner>
   struct Native {
     std::unique_ptr<Runner> runner;
-    std::size_t before = 0,  // samples until it is known how many are worth it
-        samples = 0,
-                worth_from = 0;   // so far, while it isn't there; and how many are worth it, 0: not known yet
-    std::size_t most_sweeps = 0;  // backward for each forward one, which are worth it
+    // So far, while it isn't there; and how many are worth it, 0: not known yet.
+    std::size_t samples = 0, worth_from = 0;
+    bool refused = false;  // the last pass, though samples are enough
   };
   template <class Runner>
-  bool worth_making(Native<Runner>& native, plan::Evaluation what, std::size_t more, std::size_t sweeps = 1);
+  bool worth_making(Native<Runner>& native, plan::Evaluation what, const Pass<Real>& pass);
   bool native_allowed() const;
+  bool few_lanes(plan::Evaluation what, const Pass<Real>& pass);
+  /// What code saves; null where the budget has no room to find out.
+  const plan::NativeCost* cost_of(plan::Evaluation what);
   std::size_t room_for_native() const;
   template <class Visit>
   void each_native(const Visit& visit) const {
@@ -221,9 +228,10 @@ class Machine {
     for (const auto& native : points_) visit(native);
   }
   Native<NativeRunner<Real>> blocks_[plan::Evaluation::count];
-  Native<NativePoint<Real>> points_[2];     // [gradient]
-  NativePoint<Real>* whole_point_[2] = {};  // of these
-  std::string over_budget_;                 // why machine code was given up, if it was
+  Native<NativePoint<Real>> points_[plan::Evaluation::count];
+  NativePoint<Real>* whole_point_[plan::Evaluation::count] = {};    // of these
+  std::optional<plan::NativeCost> costs_[plan::Evaluation::count];  // if known so far
+  std::string over_budget_;                                         // why machine code was given up, if it was
 };
 
 template <class Real>

@@ -9,7 +9,6 @@
 #include "codegen/perf_map.hpp"
 #include "tape/native_graph.hpp"
 #include "tape/special_partials.hpp"
-#include "tape/tables.hpp"
 
 namespace wengert {
 
@@ -169,19 +168,9 @@ void NativeRunner<Real>::begin(const NativeBatch<Real>& batch, std::size_t worke
   prepare(workers, uniform);
   batch_ = batch;
   const auto column = [](const auto& s) { return !s.data || s.sample == 1; };
-  const NamedTable<Real> inputs("inputs", layout_.inputs.size(), batch.inputs),
-      weights("weights", data_.seeds.size(), batch.weights), values("values", layout_.outputs.size(), batch.values),
-      gradients("gradients", data_.gradients.size(), batch.gradients),
-      directions("directions", data_.differentiated.size(), batch.directions),
-      tangents("tangents", at_.sums - at_.tangents, batch.tangents);
-  const auto disjoint = [&](const NamedTable<Real>& to) {
-    return ends_apart(batch.samples, to, inputs) && ends_apart(batch.samples, to, weights) &&
-           ends_apart(batch.samples, to, directions);
-  };
   inputs_in_place_ = !code_.reads_again() || !share_sets(batch.inputs, layout_.inputs.size());
   in_place_ = column(batch.inputs) && column(batch.weights) && column(batch.values) && column(batch.gradients) &&
-              column(batch.directions) && column(batch.tangents) && disjoint(values) && disjoint(gradients) &&
-              disjoint(tangents);
+              column(batch.directions) && column(batch.tangents);
 }
 
 template <class Real>

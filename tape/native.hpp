@@ -65,6 +65,14 @@ struct NativeBatch {
   // Of dual numbers: along what (nothing: tangents of 0), and tangents of the gradients, or, where there are none, of the values.
   Samples<const Real> directions = {};
   Samples<Real> tangents = {};
+
+  /// On to the next sample.
+  void advance() {
+    const auto advance = [](auto& table) {
+      if (table.data) table.data += table.sample;
+    };
+    advance(inputs), advance(weights), advance(values), advance(gradients), advance(directions), advance(tangents);
+  }
 };
 
 /// How often code left what it was given to the interpreter, which has to do a block again as a whole. So after one that it left
@@ -130,7 +138,7 @@ class NativeRunner {
   /// What it will be once `workers` have run blocks of up to `most` lanes.
   std::size_t bytes_with(std::size_t workers, std::size_t most) const;
 
-  /// Before the blocks of a batch. `uniform`: the uniform side, where the program has one.
+  /// Before the blocks of a batch, whose tables have been looked at (own_places). `uniform`: the uniform side, where the program has one.
   void begin(const NativeBatch<Real>& batch, std::size_t workers, const Workspace<Real>* uniform);
   /// One block, at most `most` lanes. False: nothing is done, use the interpreter.
   bool run(const LaneRange& lanes, std::size_t worker, std::size_t most);

@@ -46,7 +46,11 @@ constexpr double native_instruction = 0.03,  // what it reads and leaves in memo
     operation_alone = 0.25,                  // of either
     to_record = 45, to_write = 60,           // an operation: to find loops among all, and as code
     to_begin = 50000;                        // any code: pages, tables
-constexpr double wait_for_division = 4;      // until the result is there
+// Few samples: what it takes to call the interpreter, code of batches and that of a point (besides what it takes to call any), and for each
+// column, whose numbers are copied; and by the interpreter each instruction once.
+constexpr double interpreter_of_few = 120, instruction_of_few = 3, dual_instruction_of_few = 7, code_of_few = 110,
+                 column_of_few = 15, point_of_few = 10, column_of_point = 0.5;
+constexpr double wait_for_division = 4;  // until the result is there
 // A lookup by loads, its share of taking the indices out included: operations besides its own that take as long and as many bytes,
 // by either engine; and until the result is there.
 constexpr double more_for_loads = 3.5, wait_for_loads = 6;
@@ -250,6 +254,38 @@ std::size_t samples_until(double saved, double spent) {
   return saved <= 0 ? NativeCost::never : static_cast<std::size_t>(std::ceil(spent / saved));
 }
 
+/// What passes of few samples go by: the interpreter dispatches each instruction for them alone, code of batches does a whole round.
+struct FewSamples {
+  std::size_t round, vectors;  ///< samples of one, of so many vectors
+  std::size_t columns, instructions;
+  bool dual;
+};
+
+void weigh_few(NativeCost& cost, const FewSamples& of) {
+  const auto columns = static_cast<double>(of.columns), instructions = static_cast<double>(of.instructions);
+  const auto up_to = [](std::size_t samples, std::size_t lanes) {
+    return static_cast<double>((samples + lanes - 1) / lanes * lanes);
+  };
+  const auto by_interpreter = [&](std::size_t samples) {
+    return interpreter_of_few + (of.dual ? dual_instruction_of_few : instruction_of_few) * instructions +
+           std::fmax(up_to(samples, of.round / of.vectors) * cost.interpreter, cost.native_alone);
+  };
+  const auto by_code = [&](std::size_t samples) {
+    if (cost.batches.too_long) return std::numeric_limits<double>::infinity();
+    return code_of_few + column_of_few * columns + up_to(samples, of.round) * cost.native;
+  };
+  const auto one_by_one = [&](std::size_t samples) {
+    return static_cast<double>(samples) * (point_of_few + column_of_point * columns + cost.native_alone);
+  };
+  if (of.dual) cost.interpreter_alone = by_interpreter(1);
+  const auto best_one_by_one = [&](std::size_t samples) {
+    return one_by_one(samples) <= std::fmin(by_interpreter(samples), by_code(samples));
+  };
+  while (cost.most_alone < NativeCost::few && best_one_by_one(cost.most_alone + 1)) ++cost.most_alone;
+  cost.fewest = cost.most_alone + 1;
+  while (cost.fewest < NativeCost::few && by_code(cost.fewest) > by_interpreter(cost.fewest)) ++cost.fewest;
+}
+
 }  // namespace
 
 NativeCost::Length NativeCost::Length::with(std::size_t written_after_all, Isa isa) const {
@@ -330,6 +366,8 @@ NativeCost native_cost(const ProgramData<Real>& data, Evaluation what, Isa isa) 
   if (cost.native <= worth_mentioning * cost.interpreter && !cost.batches.too_long)
     cost.worth_from = samples_until(cost.interpreter - cost.native, to_make(cost.batches, shape.vectors));
   if (cost.alone.too_long) return cost;
+  weigh_few(cost, {shape.samples(sizeof(Real)), shape.vectors, NativePointers<Real>(data, what).count,
+                   work.instructions, what.dual()});
   cost.worth_from_alone = samples_until(cost.interpreter_alone - cost.native_alone, to_make(cost.alone, 1));
   return cost;
 }
@@ -354,7 +392,8 @@ std::string describe_native(const ProgramData<Real>& data, Isa isa) {
   };
   const auto of_duals = [&](const char* what, bool gradient) {
     const NativeCost of = native_cost(data, {gradient, Numbers::dual, !data.uniform.differentiated.empty()}, isa);
-    return std::string("; ") + what + " " + percent(of) + ", " + from(of.worth_from, "samples in batches");
+    return std::string("; ") + what + " " + percent(of) + ", " + from(of.worth_from, "samples in batches") + ", " +
+           from(of.worth_from_alone, "single ones");
   };
   return text + percent(cost) + " of the interpreter's time; pays " + from(cost.worth_from, "samples in batches") +
          ", " + from(cost.worth_from_alone, "single ones") + of_duals("jvp", false) + of_duals("hvp", true);

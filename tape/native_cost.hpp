@@ -14,10 +14,10 @@ namespace wengert::plan {
 
 /// Of one kind of evaluation. Times in ns; those of batches are a sample's share.
 struct NativeCost {
-  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max(), few = 32;
   /// Fewer samples, in batches or each in a call of its own, take less time than it takes to find all this out (some 50 ns an
   /// instruction), and don't pay for code.
-  static constexpr std::size_t worth_knowing_from = 128, worth_knowing_from_alone = 32;
+  static constexpr std::size_t worth_knowing_from(bool alone) { return alone ? 32 : 128; }
 
   std::size_t operations = 0;  ///< that compute one vector
   /// Of code: of long code, where ops that take `least_called` operations or more are calls of subroutines.
@@ -34,6 +34,8 @@ struct NativeCost {
   double interpreter = 0, native = 0, interpreter_alone = 0, native_alone = 0;
   /// From how many samples on, in batches or each in a call of its own, code has paid for being made; or `never`.
   std::size_t worth_from = never, worth_from_alone = never;
+  /// Of few samples: up to `most_alone` are done soonest one by one, more by the interpreter, from `fewest` on by code of batches.
+  std::size_t most_alone = 1, fewest = 1;
   /// Where several backward sweeps follow a forward one, which code repeats for each: how many at most it is worth.
   std::size_t most_sweeps = never;
 };

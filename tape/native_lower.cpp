@@ -38,14 +38,15 @@ template <>
 constexpr DualValue no_number<DualValue> = {};
 
 /// Which of the numbers of NativeUniforms that have a tangent may have one that isn't 0: what depends on differentiated parameters or on
-/// sums over the samples.
+/// sums over the samples. Without the zero rule what an op makes of tangents that are 0 may be NaN.
 template <class Real>
 std::vector<bool> uniforms_with_tangents(const ProgramData<Real>& data, Evaluation what) {
   const Uniform<Real>& part = data.uniform;
   std::vector<bool> has(part.layout.slots), result;
   const auto go_on = [&](const Code& code) {
     each_instruction(code, [&](const Instruction& instruction) {
-      const bool any = std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](Slot s) { return has[s]; });
+      const bool any = data.zero_rule == ZeroRule::ieee ||
+                       std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](Slot s) { return has[s]; });
       for (const Slot slot : instruction.writes) has[slot] = any;
     });
   };
@@ -93,7 +94,7 @@ class NativeLowering {
     if constexpr (dual)
       for (std::size_t k = 0; k < data_.differentiated.size(); ++k)
         if (const Slot slot = layout_.inputs[data_.differentiated[k]]; slot != no_slot)
-          values_[now_[slot]].d = graph_.input(place(pointers_.directions, k, 1), codegen::Table::inputs);
+          values_[now_[slot]].d = given(uniforms_.directions, pointers_.directions, k);
     std::vector<Result> results;
     for (std::size_t k = 0; k < layout_.outputs.size(); ++k) {
       results.push_back({layout_.outputs[k], place(pointers_.outputs, k, strides_.values), codegen::Table::values});
@@ -103,15 +104,13 @@ class NativeLowering {
     if (!gradient_) return std::move(graph_);
 
     for (const Slot slot : data_.sum_seeds) arrive_uniform(slot, uniform++);
-    arrive_all(data_.seeds, [&](std::size_t k) {
-      if (point()) return graph_.uniform(static_cast<std::uint32_t>(uniforms_.weights + k));
-      return graph_.input(place(pointers_.weights, k, 1), codegen::Table::inputs);
-    });
+    arrive_all(data_.seeds, [&](std::size_t k) { return given(uniforms_.weights, pointers_.weights, k); });
     results.clear();
     for (std::size_t k = 0; k < data_.gradients.size(); ++k) {
       const std::uint32_t at = place(pointers_.gradients, k, strides_.gradients);
       if (data_.gradients[k] == no_slot) {
         if (point()) graph_.output(graph_.constant(0.0), at, codegen::Table::gradients);
+        if (point() && dual) graph_.output(graph_.constant(0.0), place_of_tangent(k), codegen::Table::uniforms);
         continue;
       }
       results.push_back({data_.gradients[k], at, codegen::Table::gradients, Result::derivative});
@@ -147,6 +146,11 @@ class NativeLowering {
       if (slots[k] != no_slot) arrive(slots[k], get(k));
   }
   bool point() const { return graph_.shape().point; }
+  /// Item k of what is given besides inputs: for a point among the uniforms.
+  Value given(std::size_t first_uniform, std::size_t first_pointer, std::size_t k) {
+    if (point()) return graph_.uniform(static_cast<std::uint32_t>(first_uniform + k));
+    return graph_.input(static_cast<std::uint32_t>(first_pointer + k), codegen::Table::inputs);
+  }
   /// Item k of a group: which pointer it has, or where in a point's table it is.
   std::uint32_t place(std::size_t first_pointer, std::size_t k, std::uint32_t stride) const {
     return static_cast<std::uint32_t>(point() ? k * stride : first_pointer + k);
@@ -159,8 +163,12 @@ class NativeLowering {
     codegen::Table table;
     enum Kind { value, derivative, tangent, total, tangent_of_sum } kind = value;
   };
+  std::uint32_t place_of_tangent(std::size_t k) const {
+    return static_cast<std::uint32_t>((point() ? uniforms_.tangents_of_results : pointers_.tangents) + k);
+  }
   void tangent_goes_out(std::vector<Result>& results, Slot slot, std::size_t k) const {
-    results.push_back({slot, place(pointers_.tangents, k, 1), codegen::Table::gradients, Result::tangent});
+    results.push_back(
+        {slot, place_of_tangent(k), point() ? codegen::Table::uniforms : codegen::Table::gradients, Result::tangent});
   }
   void put(const Result& result, Version version) {
     const bool is_tangent = result.kind == Result::tangent || result.kind == Result::tangent_of_sum;
@@ -208,7 +216,7 @@ class NativeLowering {
         };
         goes_out(point() ? uniforms_.sums : pointers_.sums,
                  instruction.sum < data_.uniform.sums.size() ? Result::value : Result::total);
-        if (dual) goes_out(pointers_.tangents_of_sums, Result::tangent_of_sum);
+        if (dual) goes_out(point() ? uniforms_.tangents_of_sums : pointers_.tangents_of_sums, Result::tangent_of_sum);
       }
       if (instruction.item == first_step.size()) first_step.push_back(static_cast<std::uint32_t>(steps.size()));
       const auto count = [](std::size_t n) { return static_cast<std::uint32_t>(n); };

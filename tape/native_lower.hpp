@@ -33,17 +33,24 @@ struct NativePointers {
   std::size_t inputs, directions, weights, outputs, gradients, tangents, sums, tangents_of_sums, count;
 };
 
-/// The numbers that code reads as uniforms, and for a point its weights and its shares of the sums too: the first of each group.
+/// The numbers that code reads as uniforms, and for a point its weights, directions, shares of the sums and tangents too: the first of each
+/// group.
 template <class Real>
 struct NativeUniforms {
   NativeUniforms(const ProgramData<Real>& data, Evaluation what)
       : sum_adjoints((what.gradient ? data.gradient : data.values).imports.size()),
         tangents(sum_adjoints + (what.gradient ? data.sum_seeds.size() : 0)),
         weights(tangents + (what.uniform_tangents ? tangents : 0)),
-        sums(weights + (what.gradient ? data.seeds.size() : 0)),
-        count(sums + data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0)) {}
-  /// `tangents`: of those before, in their order.
-  std::size_t sum_adjoints, tangents, weights, sums, count;
+        directions(weights + (what.gradient ? data.seeds.size() : 0)),
+        sums(directions + (what.dual() ? data.differentiated.size() : 0)),
+        tangents_of_sums(
+            sums + (what.has_sums() ? data.uniform.sums.size() + (what.gradient ? data.uniform.totals.size() : 0) : 0)),
+        tangents_of_results(tangents_of_sums + (what.uniform_tangents ? tangents_of_sums - sums : 0)),
+        count(tangents_of_results + (!what.dual()    ? 0
+                                     : what.gradient ? data.gradients.size()
+                                                     : data.values.outputs.size())) {}
+  /// `tangents`: of those before, in their order. `tangents_of_results`: of the gradients, or, where there are none, of the outputs.
+  std::size_t sum_adjoints, tangents, weights, directions, sums, tangents_of_sums, tangents_of_results, count;
 };
 
 /// How many numbers the items of a point's tables are apart.

@@ -1,22 +1,21 @@
 #include "tape/native_point.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace wengert {
 
 template <class Real>
-NativePoint<Real>::NativePoint(const plan::ProgramData<Real>& data, Isa isa, bool gradient,
+NativePoint<Real>::NativePoint(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what,
                                const NativeBatch<Real>& like, std::size_t most_bytes)
     : data_(data),
-      uniforms_(data, gradient),
+      uniforms_(data, what),
       isa_(isa),
-      gradient_(gradient),
+      what_(what),
       most_bytes_(most_bytes),
-      inputs_(table((gradient ? data.gradient : data.values).inputs.size(), like.inputs.data, like.inputs.item)),
-      values_(table((gradient ? data.gradient : data.values).outputs.size(), like.values.data, like.values.item)),
-      gradients_(table(gradient ? data.gradients.size() : 0, like.gradients.data, like.gradients.item)),
+      inputs_(table((what.gradient ? data.gradient : data.values).inputs.size(), like.inputs.data, like.inputs.item)),
+      values_(table((what.gradient ? data.gradient : data.values).outputs.size(), like.values.data, like.values.item)),
+      gradients_(table(what.gradient ? data.gradients.size() : 0, like.gradients.data, like.gradients.item)),
       inputs_to_values_(inputs_, values_),
       inputs_to_gradients_(inputs_, gradients_),
       values_to_gradients_(values_, gradients_),
@@ -38,7 +37,7 @@ typename NativePoint<Real>::Table NativePoint<Real>::table(std::size_t items, co
 template <class Real>
 NativeCode<Real> NativePoint<Real>::make(codegen::Chain chain, std::size_t most_bytes) const {
   const auto stride = [](const Table& table) { return static_cast<std::uint32_t>(table.stride); };
-  return NativeCode<Real>(data_, isa_, gradient_, true, chain, most_bytes,
+  return NativeCode<Real>(data_, isa_, what_, true, chain, most_bytes,
                           {stride(inputs_), stride(values_), stride(gradients_)});
 }
 
@@ -54,7 +53,7 @@ void NativePoint<Real>::lay_out() {
   std::size_t numbers = uniforms_.count;
   for (const Table* table : {&inputs_, &values_, &gradients_}) numbers += table->reach;
   numbers_.reserve(numbers);
-  std::fill_n(numbers_.data() + uniforms_.weights, uniforms_.sums - uniforms_.weights, Real(1));
+  std::fill(weights().begin(), weights().end(), Real(1));
   Real* copy = numbers_.data() + uniforms_.count;
   for (Table* table : {&inputs_, &values_, &gradients_}) copy = (table->copy = copy) + table->reach;
 }
@@ -62,7 +61,7 @@ void NativePoint<Real>::lay_out() {
 /// Where derivatives come out NaN often the code gets the zero rule.
 template <class Real>
 void NativePoint<Real>::take_care() {
-  const codegen::Chain next = chain_after(chain_, misses_.tried(), misses_.failed(), data_, gradient_);
+  const codegen::Chain next = chain_after(chain_, misses_.tried(), misses_.failed(), data_, what_);
   if (next == chain_) return;
   const bool limited = most_bytes_ != std::numeric_limits<std::size_t>::max();
   NativeCode<Real> careful = make(next, limited ? most_bytes_ - std::min(most_bytes_, bytes()) : most_bytes_);
@@ -77,23 +76,37 @@ void NativePoint<Real>::take_care() {
 }
 
 template <class Real>
-bool NativePoint<Real>::run_by_copies(const Samples<const Real>& inputs, const Samples<const Real>& weights,
-                                      const Samples<Real>& values, const Samples<Real>& gradients) {
-  own_places<Real>(1, {{"values", values_.items, values}, {"gradients", gradients_.items, gradients}},
-                   {{"inputs", inputs_.items, inputs}, {"weights", values_.items, weights}});
-  const std::span<Real> weights_of_code(numbers_.data() + uniforms_.weights, uniforms_.sums - uniforms_.weights);
-  for (std::size_t k = 0; k < weights_of_code.size() && weights.data; ++k) weights_of_code[k] = *place(weights, 0, k);
-  for (std::size_t k = 0; k < inputs_.items; ++k)
-    inputs_.copy[static_cast<std::ptrdiff_t>(k) * inputs_.stride] = *place(inputs, 0, k);
-  const bool well = call(inputs_.copy, values_.copy, gradients_.copy);
-  if (weights.data) std::fill(weights_of_code.begin(), weights_of_code.end(), Real(1));
-  if (!ran(well)) return false;
-  const auto give = [](const Table& from, const Samples<Real>& to) {
-    for (std::size_t k = 0; k < from.items && to.data; ++k)
-      *place(to, 0, k) = from.copy[static_cast<std::ptrdiff_t>(k) * from.stride];
+bool NativePoint<Real>::run_copies(const NativeBatch<Real>& batch) {
+  const auto take = [](const Samples<const Real>& from, std::span<Real> to) {
+    for (std::size_t k = 0; k < to.size() && from.data; ++k) to[k] = *place(from, 0, k);
   };
-  give(values_, values);
-  give(gradients_, gradients);
+  take(batch.weights, weights());
+  take(batch.directions, directions());
+  for (std::size_t k = 0; k < inputs_.items; ++k) inputs_.item(k) = *place(batch.inputs, 0, k);
+  const bool well = call(inputs_.copy, values_.copy, gradients_.copy);
+  std::fill(weights().begin(), weights().end(), Real(1));
+  std::fill(directions().begin(), directions().end(), Real(0));
+  return ran(well);
+}
+
+template <class Real>
+void NativePoint<Real>::give_copies(const NativeBatch<Real>& batch) {
+  const auto give = [](const Table& from, const Samples<Real>& to) {
+    for (std::size_t k = 0; k < from.items && to.data; ++k) *place(to, 0, k) = from.item(k);
+  };
+  give(values_, batch.values);
+  give(gradients_, batch.gradients);
+  const std::span<const Real> from = tangents();
+  for (std::size_t k = 0; k < from.size() && batch.tangents.data; ++k) *place(batch.tangents, 0, k) = from[k];
+}
+
+/// Of tables that needn't have been looked at.
+template <class Real>
+bool NativePoint<Real>::run_by_copies(const NativeBatch<Real>& batch) {
+  own_places<Real>(1, {{"values", values_.items, batch.values}, {"gradients", gradients_.items, batch.gradients}},
+                   {{"inputs", inputs_.items, batch.inputs}, {"weights", values_.items, batch.weights}});
+  if (!run_copies(batch)) return false;
+  give_copies(batch);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "tape/native.hpp"
@@ -15,7 +16,7 @@ template <class Real>
 class NativePoint {
  public:
   /// `like`: a batch of one sample, whose tables' strides the code is made for; those of others go by way of a copy.
-  NativePoint(const plan::ProgramData<Real>& data, Isa isa, bool gradient, const NativeBatch<Real>& like = {},
+  NativePoint(const plan::ProgramData<Real>& data, Isa isa, plan::Evaluation what, const NativeBatch<Real>& like = {},
               std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
   const std::string& why_not() const { return code_.why_not(); }
@@ -24,7 +25,7 @@ class NativePoint {
   std::size_t outputs() const { return values_.items; }
 
   /// Where the program has a uniform side: before each run.
-  void take_uniforms_of(const Workspace<Real>& uniform) { take_uniforms(data_, gradient_, uniform, numbers_.data()); }
+  void take_uniforms_of(const Workspace<Real>& uniform) { take_uniforms(data_, what_, uniform, numbers_.data()); }
   /// Of one sample, with weights 1. False: results are of no use, use the interpreter. (By references: a table that was just written
   /// into memory number by number is slow to be copied as a whole.)
   bool run(const Samples<const Real>& inputs, const Samples<Real>& values, const Samples<Real>& gradients) {
@@ -36,15 +37,38 @@ class NativePoint {
     const int near = inputs_to_values_.near(inputs.data, to_values) |
                      inputs_to_gradients_.near(inputs.data, to_gradients) |
                      values_to_gradients_.near(to_values, to_gradients);
-    if ((strides | near) != 0) return run_by_copies(inputs, {}, values, gradients);
+    if ((strides | near) != 0) return run_by_copies({1, inputs, {}, values, gradients});
     return ran(call(inputs.data, to_values, to_gradients));
   }
+  /// With weights, of which there may be none.
   bool run(const Samples<const Real>& inputs, const Samples<const Real>& weights, const Samples<Real>& values,
            const Samples<Real>& gradients) {
     if (!weights.data) return run(inputs, values, gradients);
-    return !misses_.skips() && run_by_copies(inputs, weights, values, gradients);
+    return !misses_.skips() && run_by_copies({1, inputs, weights, values, gradients});
   }
-  /// Of the last run: quantity q of the sums over the samples (terms, then adjoints of uniform variables).
+  /// Of one sample, of every kind, whose tables have been looked at (own_places).
+  bool run_checked(const NativeBatch<Real>& batch) {
+    if (!batch.weights.data && !what_.dual()) return run(batch.inputs, batch.values, batch.gradients);
+    if (misses_.skips() || !run_copies(batch)) return false;
+    give_copies(batch);
+    return true;
+  }
+  /// The same for a seed of a matrix: seed(k) tells whether the weight of output k, or the direction of differentiated input k, is 1
+  /// instead of 0. give(k, x) gets what is derived by that: gradients, or tangents of these or of values.
+  template <class Seed, class Give>
+  bool run_seed(const NativeBatch<Real>& batch, const Seed& seed, const Give& give) {
+    if (misses_.skips()) return false;
+    const std::span<Real> seeds = what_.dual() ? directions() : weights();
+    for (std::size_t k = 0; k < seeds.size(); ++k) seeds[k] = Real(seed(k) ? 1 : 0);
+    if (!run_copies(batch)) return false;
+    give_copies(batch);  // but tangents, for which there is no table
+    const std::span<const Real> derivatives = tangents();
+    for (std::size_t k = 0; k < derivatives.size(); ++k) give(k, derivatives[k]);
+    for (std::size_t k = 0; !what_.dual() && k < gradients_.items; ++k) give(k, gradients_.item(k));
+    return true;
+  }
+  /// Of the last run: quantity q of the sums over the samples (terms, then adjoints of uniform variables; then tangents of these, if they
+  /// are summed).
   const Real* share_of(std::size_t q) const { return numbers_.data() + uniforms_.sums + q; }
 
  private:
@@ -55,6 +79,7 @@ class NativePoint {
     std::size_t reach;  // from the first number to past the last
     Real* copy;
 
+    Real& item(std::size_t k) const { return copy[static_cast<std::ptrdiff_t>(k) * stride]; }
     /// 0: what the caller has is as the code takes it to be.
     template <class T>
     std::ptrdiff_t misfit(const Samples<T>& table) const {
@@ -82,8 +107,15 @@ class NativePoint {
       take_care();
     return well;
   }
-  bool run_by_copies(const Samples<const Real>& inputs, const Samples<const Real>& weights, const Samples<Real>& values,
-                     const Samples<Real>& gradients);
+  // What the code reads and writes besides tables.
+  std::span<Real> numbers(std::size_t first, std::size_t next) { return {numbers_.data() + first, next - first}; }
+  std::span<Real> weights() { return numbers(uniforms_.weights, uniforms_.directions); }
+  std::span<Real> directions() { return numbers(uniforms_.directions, uniforms_.sums); }
+  std::span<Real> tangents() { return numbers(uniforms_.tangents_of_results, uniforms_.count); }
+  bool run_by_copies(const NativeBatch<Real>& batch);
+  /// All that is read from a copy, all results into copies.
+  bool run_copies(const NativeBatch<Real>& batch);
+  void give_copies(const NativeBatch<Real>& batch);
   void take_care();
   static Table table(std::size_t items, const void* data, std::ptrdiff_t stride);
   NativeCode<Real> make(codegen::Chain chain, std::size_t most_bytes) const;
@@ -93,7 +125,7 @@ class NativePoint {
   const plan::ProgramData<Real>& data_;
   const plan::NativeUniforms<Real> uniforms_;
   const Isa isa_;
-  const bool gradient_;
+  const plan::Evaluation what_;
   const std::size_t most_bytes_;
   codegen::Chain chain_ = codegen::Chain::plain;
   Table inputs_, values_, gradients_;

@@ -41,6 +41,41 @@ void each_time(const Pass<Real>& pass, const Tangent& tangent, const Item& item,
         tangent.at(seed), [&item, seed](std::size_t, std::size_t k) { return item(seed, k); }, seed == 0);
 }
 
+/// A pass over the seeds of a matrix by code that does one sample and seed at a time. item(seed, k) says where derivative k goes. False:
+/// nothing is done.
+template <class Real, class Item>
+bool run_points(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch,
+                const Samples<Real>& derivatives, const Pass<Real>& pass, const Seeds& seeds, const Item& item) {
+  NativePoint<Real>* const point = begin_points(machine, what, batch, pass);
+  if (!point) return false;
+  NativeBatch<Real> rest = batch;
+  rest.tangents = {};
+  for (std::size_t e = 0; e < pass.samples; ++e, rest.advance())
+    for (std::size_t seed = 0; seed < seeds.count; ++seed) {
+      NativeBatch<Real> one = rest;
+      if (seed != 0) one.values = one.gradients = {};
+      const auto is_seeded = [&](std::size_t k) { return seeds.of(k) == seed; };
+      const auto give = [&](std::size_t k, Real derivative) {
+        const std::size_t to = item(seed, k);
+        if (derivatives.data && to != no_item) *place(derivatives, e, to) = derivative;
+      };
+      if (!point->run_seed(one, is_seeded, give)) return false;
+    }
+  return true;
+}
+
+/// What a pass of dual numbers does by such code.
+template <class Real, class Item>
+bool run_points(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch, const Pass<Real>& pass,
+                const AlongDirections<Real>&, const Item&) {
+  return run_points(machine, what, batch, pass);
+}
+template <class Real, class Item>
+bool run_points(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch, const Pass<Real>& pass,
+                const AlongSeeds<Real>& tangent, const Item& item) {
+  return run_points(machine, what, batch, batch.tangents, pass, tangent.seeds, item);
+}
+
 /// Inputs of a batch to where code reads them, from pointer `first` on.
 template <class Real, class Memory>
 void load_inputs(const plan::Layout<Real>& layout, const Memory& memory, std::size_t first, const LaneRange& lanes,

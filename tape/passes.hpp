@@ -111,6 +111,38 @@ NativeRunner<Real>* begin_native(Machine<Real>& machine, plan::Evaluation what, 
   return machine.has_room_for(*native, pass) ? native : nullptr;
 }
 
+/// Machine code for a sample, where a call of it is all that its evaluation takes. Or null.
+template <class Real>
+inline NativePoint<Real>* whole_point(Machine<Real>& machine, plan::Evaluation what, std::size_t samples,
+                                      const Samples<const Real>& inputs) {
+  NativePoint<Real>* const point = machine.whole_point(what);
+  if (samples != 1 || !inputs.data || !point) return nullptr;
+  machine.forget_departures();  // what leaves the recorded path isn't done by this
+  return point;
+}
+
+/// Machine code for a pass whose samples are to be done one by one, or null.
+template <class Real>
+NativePoint<Real>* begin_points(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch,
+                                const Pass<Real>& pass) {
+  NativePoint<Real>* const point = machine.native_point(what, batch, pass);
+  if (point && machine.uniform().any()) point->take_uniforms_of(machine.uniform().workspace());
+  return point;
+}
+
+/// All that a pass does by such code, sums too. False: nothing is done.
+template <class Real>
+bool run_points(Machine<Real>& machine, plan::Evaluation what, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
+  if (machine.whole_point(what) && pass.samples == 1) return false;  // has been tried
+  NativePoint<Real>* const point = begin_points(machine, what, batch, pass);
+  if (!point) return false;
+  NativeBatch<Real> rest = batch;
+  for (std::size_t e = 0; e < pass.samples; ++e, rest.advance())
+    if (!point->run_checked(rest)) return false;
+  if (pass.sums != 0) machine.reduction().add(0, {0, 1}, true, [&](std::size_t q) { return point->share_of(q); });
+  return true;
+}
+
 /// Calls body(Block&) for blocks as machine code wants them, where there is any.
 template <class Real, class Body>
 void each_block(Machine<Real>& machine, const Pass<Real>& pass, const NativeRunner<Real>* native, const Body& body) {

@@ -27,16 +27,6 @@ Replay<Real>& Replay<Real>::operator=(Replay&&) noexcept = default;
 template <class Real>
 Replay<Real>::~Replay() = default;
 
-/// Machine code for a sample, where a call of it is all that its evaluation takes. Or null.
-template <class Real>
-static inline NativePoint<Real>* whole_point(Machine<Real>& machine, bool gradient, std::size_t samples,
-                                             const Samples<const Real>& inputs) {
-  NativePoint<Real>* const point = machine.whole_point(gradient);
-  if (samples != 1 || !inputs.data || !point) return nullptr;
-  machine.forget_departures();  // what leaves the recorded path isn't done by this
-  return point;
-}
-
 template <class Real>
 void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs, const Samples<Real>& values) {
   NativePoint<Real>* const point = whole_point(*machine_, false, samples, inputs);
@@ -50,18 +40,6 @@ void Replay<Real>::values(std::size_t samples, const Samples<const Real>& inputs
   machine_->finish();
 }
 
-/// A batch of one sample by machine code, its sums too. False: nothing is done.
-template <class Real>
-bool Replay<Real>::native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass) {
-  if (batch.samples != 1) return false;
-  NativePoint<Real>* const point = machine_->native_point(gradient, batch);
-  if (!point) return false;
-  if (machine_->uniform().any()) point->take_uniforms_of(machine_->uniform().workspace());
-  if (!point->run(batch.inputs, batch.weights, batch.values, batch.gradients)) return false;
-  if (pass.sums != 0) machine_->reduction().add(0, {0, 1}, true, [&](std::size_t q) { return point->share_of(q); });
-  return true;
-}
-
 /// Values of all samples, and the sums over them.
 template <class Real>
 std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<const Real> inputs,
@@ -71,7 +49,7 @@ std::span<const Real> Replay<Real>::forward_pass(std::size_t samples, Samples<co
   const Pass<Real> pass = values_pass(machine_->data(), samples);
   SumsOfBlocks<Real> sums(*machine_, pass);
   const NativeBatch<Real> batch{samples, inputs, {}, values, {}};
-  if (native_point(false, batch, pass)) return sums.finish().values;
+  if (run_points(*machine_, false, batch, pass)) return sums.finish().values;
   NativeRunner<Real>* const native = begin_native(*machine_, false, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());
@@ -155,7 +133,7 @@ std::span<const Real> Replay<Real>::backward_pass(std::size_t samples, Samples<c
   const Pass<Real> pass = gradient_pass(data, samples);
   SumsOfBlocks<Real> sums(*machine_, pass);
   const NativeBatch<Real> batch{samples, inputs, weights, values, gradients};
-  if (native_point(true, batch, pass)) return sums.finish().values;
+  if (run_points(*machine_, true, batch, pass)) return sums.finish().values;
   NativeRunner<Real>* const native = begin_native(*machine_, true, batch, pass);
   const auto body = [&](const Block& block) {
     const bool done = native && native->run(block.lanes, block.worker, block.width());

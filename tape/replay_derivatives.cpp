@@ -55,6 +55,7 @@ auto tangent_pass(Machine<Real>& machine, const Pass<Real>& pass, Samples<const 
   const std::vector<plan::Slot>& outputs = pass.layout.outputs;
   SumsOfBlocks<Real> sums(machine, pass);
   const NativeBatch<Real> batch{pass.samples, inputs, {}, values, {}, directions_of(tangent), tangents};
+  if (run_points(machine, what, batch, pass, tangent, item)) return sums.finish();
   NativeRunner<Real>* const native = begin_native(machine, what, batch, pass);
   each_block(machine, pass, native, [&](const typename Machine<Real>::Block& block) {
     bool by_code = native;
@@ -113,6 +114,9 @@ void Replay<Real>::jvp(std::size_t samples, Samples<const Real> inputs, Samples<
   }
   own_places<Real>(samples, {{"values", program().outputs(), values}, {"tangents", program().outputs(), tangents}},
                    {{"inputs", program().inputs(), inputs}, {"directions", program().differentiated(), directions}});
+  if (NativePoint<Real>* const point = whole_point(*machine_, {false, Numbers::dual}, samples, inputs);
+      point && point->run_checked({1, inputs, {}, values, {}, directions, tangents}))
+    return;
   const Pass<Real> pass = values_pass(machine_->data(), samples, Numbers::dual);
   const InUse in_use = machine_->begin({pass}, uniform);
   const auto sums =
@@ -161,7 +165,11 @@ void Replay<Real>::reverse_jacobian(std::size_t samples, Samples<const Real> inp
     return [&seeds, k](std::size_t s) { return seeds.of(k) == s ? Real(1) : Real(0); };
   };
   const NativeBatch<Real> batch{samples, inputs, {}, values, derivatives};
-  NativeRunner<Real>* const native = data.sum_seeds.empty() ? begin_native(*machine_, true, batch, pass) : nullptr;
+  const bool by_code = data.sum_seeds.empty();
+  const NativeBatch<Real> values_of_batch{samples, inputs, {}, values, {}};
+  if (by_code && run_points(*machine_, true, values_of_batch, derivatives, pass, seeds, item))
+    return machine_->finish();
+  NativeRunner<Real>* const native = by_code ? begin_native(*machine_, true, batch, pass) : nullptr;
   const auto run_code = [&](const Block& block, std::size_t seed) {
     return run_native(
         *native, block, batch, seed == 0,
@@ -249,30 +257,32 @@ void Replay<Real>::second_order(std::size_t samples, std::size_t seeds, Samples<
   SumsOfBlocks<Real> sums(*machine_, pass);
   const plan::Evaluation what(true, Numbers::dual, uniform.has_tangents());
   const NativeBatch<Real> batch{samples, inputs, weights, values, gradients, directions_of(tangent), products};
-  NativeRunner<Real>* const native = begin_native(*machine_, what, batch, pass);
-  each_block(*machine_, pass, native, [&](const Block& block) {
-    bool by_code = native;
-    each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool is_first) {
-      by_code = by_code && run_native(*native, block, what, batch, along, place_of, is_first);
-      if (by_code) return sums.take(block, *native);
-      load_duals<Real>(block, data.gradient, inputs, along);
-      sums.collect(block, [&](auto* taken) {
-        block.forward(taken);
-        if (is_first) store_outputs<Real>(block, data.gradient, values);
-        load_weights<Real>(block, data.seeds, weights);
-        for (const plan::Slot seed : data.seeds)
-          if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
-        load_sum_adjoints<Real>(block, uniform);
-        block.backward(taken);
+  const bool done = run_points(*machine_, what, batch, pass, tangent, item);
+  NativeRunner<Real>* const native = done ? nullptr : begin_native(*machine_, what, batch, pass);
+  if (!done)
+    each_block(*machine_, pass, native, [&](const Block& block) {
+      bool by_code = native;
+      each_time(pass, tangent, item, [&](const auto& along, const auto& place_of, bool is_first) {
+        by_code = by_code && run_native(*native, block, what, batch, along, place_of, is_first);
+        if (by_code) return sums.take(block, *native);
+        load_duals<Real>(block, data.gradient, inputs, along);
+        sums.collect(block, [&](auto* taken) {
+          block.forward(taken);
+          if (is_first) store_outputs<Real>(block, data.gradient, values);
+          load_weights<Real>(block, data.seeds, weights);
+          for (const plan::Slot seed : data.seeds)
+            if (seed != plan::no_slot) block.tangent(seed).fill(Real(0));
+          load_sum_adjoints<Real>(block, uniform);
+          block.backward(taken);
+        });
+        if (is_first)
+          store_gradients<Real>(block, gradients,
+                                [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
+        for (std::size_t k = 0; products.data && k < data.gradients.size(); ++k)
+          store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
+                           [&](std::size_t seed) { return place_of(seed, k); });
       });
-      if (is_first)
-        store_gradients<Real>(block, gradients,
-                              [](std::size_t seed, std::size_t k) { return seed == 0 ? k : no_item; });
-      for (std::size_t k = 0; products.data && k < data.gradients.size(); ++k)
-        store_derivative(block.tangent(data.gradients[k]), block.lanes, products,
-                         [&](std::size_t seed) { return place_of(seed, k); });
     });
-  });
   if (uniform_tangents) {
     const auto [all, tangents] = sums.finish();
     if (!first) uniform.values_after(all.first(terms), tangents.first(terms));
@@ -309,6 +319,9 @@ void Replay<Real>::hvp(std::size_t samples, Samples<const Real> inputs, Samples<
                    {{"inputs", program().inputs(), inputs},
                     {"weights", program().outputs(), weights},
                     {"directions", program().differentiated(), directions}});
+  if (NativePoint<Real>* const point = whole_point(*machine_, {true, Numbers::dual}, samples, inputs);
+      point && point->run_checked({1, inputs, weights, values, gradients, directions, products}))
+    return;
   second_order(samples, 1, inputs, weights, values, gradients, products, AlongDirections<Real>{directions}, same_item,
                uniform_weights, has_uniform_products(*this, has_uniform_tangents()));
 }

@@ -1,6 +1,7 @@
 #include "tape/tables.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -42,11 +43,14 @@ void own_places_within(std::size_t samples, const NamedTable<Real>& table) {
                     ", at which numbers share a place; rows are that many numbers apart, or more");
 }
 
+/// Addresses: of the first place, and past the last.
 struct Ends {
-  std::ptrdiff_t low, high;  // in numbers, from the first one
+  std::uintptr_t low, high;
+
+  bool apart_from(const Ends& other) const { return high <= other.low || other.high <= low; }
 };
 
-/// Throws bad_size for a table that no memory holds, so that what follows can count its places.
+/// Of a table that isn't empty. Throws bad_size for one that no memory holds, so that what follows can count its places.
 template <class Real>
 Ends ends_of(std::size_t samples, const NamedTable<Real>& table) {
   constexpr std::ptrdiff_t most = std::numeric_limits<std::ptrdiff_t>::max() / 64;  // numbers: more than any addresses
@@ -58,8 +62,11 @@ Ends ends_of(std::size_t samples, const NamedTable<Real>& table) {
                                          " samples of " + std::to_string(table.items) + " numbers has strides " +
                                          std::to_string(table.sample) + " and " + std::to_string(table.item) +
                                          ", with which it reaches further than any memory");
-  return {std::min<std::ptrdiff_t>(sample, 0) + std::min<std::ptrdiff_t>(item, 0),
-          std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1};
+  const auto at = [&](std::ptrdiff_t number) {
+    return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
+  };
+  return {at(std::min<std::ptrdiff_t>(sample, 0) + std::min<std::ptrdiff_t>(item, 0)),
+          at(std::max<std::ptrdiff_t>(sample, 0) + std::max<std::ptrdiff_t>(item, 0) + 1)};
 }
 
 using Place = std::int64_t;
@@ -153,36 +160,36 @@ bool meet(Places a, Places b, std::size_t bytes) {
 }  // namespace
 
 template <class Real>
-bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b) {
-  if (samples == 0 || a.empty() || b.empty()) return true;
-  const auto at = [](const NamedTable<Real>& table, std::ptrdiff_t number) {
-    return reinterpret_cast<std::uintptr_t>(table.data) + static_cast<std::uintptr_t>(number) * sizeof(Real);
-  };
-  const Ends of_a = ends_of(samples, a), of_b = ends_of(samples, b);
-  return at(a, of_a.high) <= at(b, of_b.low) || at(b, of_b.high) <= at(a, of_a.low);
-}
-
-template <class Real>
 void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> written,
                 std::initializer_list<NamedTable<Real>> read) {
   if (samples == 0) return;
+  assert(written.size() + read.size() <= max_tables);
+  // Tables that were looked at, and their ends.
+  const NamedTable<Real>* seen[max_tables];
+  Ends ends[max_tables];
+  std::size_t count = 0;
+  const auto see = [&](const NamedTable<Real>& table) {
+    if (table.empty()) return;
+    seen[count] = &table;
+    ends[count++] = ends_of(samples, table);
+  };
   const auto refuse_shared = [&](const NamedTable<Real>& to, const NamedTable<Real>& other) {
-    if (ends_apart(samples, to, other) || !meet(places_of(samples, to), places_of(samples, other), sizeof(Real)))
-      return;
+    if (!meet(places_of(samples, to), places_of(samples, other), sizeof(Real))) return;
     throw Error(ErrorCode::bad_argument, "the tables of " + std::string(other.name) + " and of " + to.name +
                                              " have memory in common; results are written while there is more to be "
                                              "read: give them memory of their own");
   };
-  for (auto to = written.begin(); to != written.end(); ++to) {
-    if (to->empty()) continue;
-    own_places_within(samples, *to);
-    for (const NamedTable<Real>& from : read) refuse_shared(*to, from);
-    for (auto other = written.begin(); other != to; ++other) refuse_shared(*to, *other);
+  for (const NamedTable<Real>& to : written) {
+    if (to.empty()) continue;
+    own_places_within(samples, to);
+    if (count == 0)
+      for (const NamedTable<Real>& from : read) see(from);
+    see(to);
+    for (std::size_t k = 0; k + 1 < count; ++k)
+      if (!ends[count - 1].apart_from(ends[k])) refuse_shared(to, *seen[k]);
   }
 }
 
-template bool ends_apart(std::size_t, const NamedTable<double>&, const NamedTable<double>&);
-template bool ends_apart(std::size_t, const NamedTable<float>&, const NamedTable<float>&);
 template void own_places(std::size_t, std::initializer_list<NamedTable<double>>,
                          std::initializer_list<NamedTable<double>>);
 template void own_places(std::size_t, std::initializer_list<NamedTable<float>>,

@@ -30,10 +30,8 @@ struct NamedTable {
       : name(of), items(count), data(from.data), sample(from.sample), item(from.item) {}
 };
 
-/// Whether two tables have no memory in common as far as their ends tell, which is quick. Throws bad_size for one that no memory
-/// holds.
-template <class Real>
-bool ends_apart(std::size_t samples, const NamedTable<Real>& a, const NamedTable<Real>& b);
+/// That a call may be given.
+inline constexpr std::size_t max_tables = 8;
 
 /// Every number that is written has a place of its own, which nothing else is written to nor read from: not even a number's own
 /// input, since a sample may be computed more than once. Throws bad_argument; bad_size where no memory is long enough. Tables in each
@@ -42,8 +40,6 @@ template <class Real>
 void own_places(std::size_t samples, std::initializer_list<NamedTable<Real>> written,
                 std::initializer_list<NamedTable<Real>> read);
 
-extern template bool ends_apart(std::size_t, const NamedTable<double>&, const NamedTable<double>&);
-extern template bool ends_apart(std::size_t, const NamedTable<float>&, const NamedTable<float>&);
 extern template void own_places(std::size_t, std::initializer_list<NamedTable<double>>,
                                 std::initializer_list<NamedTable<double>>);
 extern template void own_places(std::size_t, std::initializer_list<NamedTable<float>>,

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <span>
@@ -144,43 +145,47 @@ class Contest {
   std::vector<Real> parameters_, parameter_directions_, inputs_, directions_, values_, gradients_, derivatives_;
 };
 
+struct Task {
+  bool check_only = false;  ///< nothing is timed
+  std::size_t samples = 0;  ///< of a batch; 0: many
+  std::string engine = "native";
+};
+
 template <class Real>
-void one(const Workload& workload, std::size_t outputs, Kind kind, bool check_only, const std::string& engine) {
-  const std::size_t samples = kind == Kind::hessian || kind == Kind::jacobian ? 256 : 1024;
+void one(const Workload& workload, std::size_t outputs, Kind kind, const Task& task) {
+  const std::size_t many = task.check_only ? 67 : kind == Kind::hessian || kind == Kind::jacobian ? 256 : 1024;
   if (kind == Kind::hessian && workload.differentiated.size() > 64) return;
-  Contest<Real> contest(workload, outputs, kind, check_only ? 67 : samples);
+  Contest<Real> contest(workload, outputs, kind, task.samples ? task.samples : many);
   contest.check("native");
-  if (check_only) return;
-  const auto [ns, ratio, by] = contest.time(engine);
+  if (task.check_only) return;
+  const auto [ns, ratio, by] = contest.time(task.engine);
   fmt::print("{:<14} {:<4} {:>7} {:<9} {:>12.1f} {:>8.2f}  {}\n", workload.name, sizeof(Real) == 8 ? "f64" : "f32",
              outputs, names[static_cast<int>(kind)], ns, ratio, by);
   std::fflush(stdout);
 }
 
 template <class Real>
-void each(bool check_only, const std::string& engine) {
+void each(const Task& task) {
   for (const char* const name : {"expr", "black-scholes", "rosenbrock", "heston", "dag", "west"}) {
     const Workload workload = make_workload(name, {.ops = 1000});
-    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp, Kind::hessian})
-      one<Real>(workload, 1, kind, check_only, engine);
+    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp, Kind::hessian}) one<Real>(workload, 1, kind, task);
     // By rows, then by columns.
-    one<Real>(workload, 2, Kind::jacobian, check_only, engine);
+    one<Real>(workload, 2, Kind::jacobian, task);
     if (workload.differentiated.size() <= 16)
-      one<Real>(workload, 2 * workload.differentiated.size(), Kind::jacobian, check_only, engine);
+      one<Real>(workload, 2 * workload.differentiated.size(), Kind::jacobian, task);
   }
   for (const char* const name : {"logistic", "gmm", "lstm-cell"}) {
     const Workload workload = make_workload(name);
-    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp}) one<Real>(workload, 1, kind, check_only, engine);
+    for (const Kind kind : {Kind::gradient, Kind::jvp, Kind::hvp}) one<Real>(workload, 1, kind, task);
   }
 }
 
 int usage(std::FILE* to, int code) {
   std::fputs(
-      "usage: derivatives_benchmark [--check | --auto]\n\nTimes derivatives of every kind by machine code, as a part "
-      "of "
-      "the interpreter's time; one thread, medians of interleaved\nrounds. --check: times nothing, but checks that "
-      "both "
-      "compute the same. --auto: what `auto` chooses.\n",
+      "usage: derivatives_benchmark [--check | --auto] [--samples N]\n\nTimes derivatives of every kind by machine "
+      "code, "
+      "as a part of the interpreter's time; one thread, medians of interleaved\nrounds. --check: times nothing, but "
+      "checks that both compute the same. --auto: what `auto` chooses. --samples: of a batch.\n",
       to);
   return code;
 }
@@ -188,21 +193,23 @@ int usage(std::FILE* to, int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool check_only = false;
-  std::string engine = "native";
-  if (argc > 1) {
-    const std::string_view option = argv[1];
+  Task task;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view option = argv[k];
     if (option == "--help") return usage(stdout, 0);
-    if (argc > 2 || (option != "--check" && option != "--auto")) return usage(stderr, 2);
-    check_only = option == "--check";
-    if (!check_only) engine = "auto";
+    if (option == "--check") task.check_only = true;
+    else if (option == "--auto") task.engine = "auto";
+    else if (option == "--samples" && k + 1 < argc) task.samples = std::strtoul(argv[++k], nullptr, 10);
+    else return usage(stderr, 2);
   }
+  if (task.check_only && task.engine == "auto") return usage(stderr, 2);
+  if (task.samples > 100'000) return usage(stderr, 2);
   try {
-    if (!check_only)
+    if (!task.check_only)
       fmt::print("{:<14} {:<4} {:>7} {:<9} {:>12} {:>8}  {}\n", "workload", "", "outputs", "", "ns a sample", "ratio",
                  "by");
-    each<double>(check_only, engine);
-    each<float>(check_only, engine);
+    each<double>(task);
+    each<float>(task);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "derivatives_benchmark: %s\n", error.what());
     return 1;

@@ -38,9 +38,9 @@ struct ReplayOptions {
   /// on, and list them in `departures()`.
   bool report_departures = false;
   /// What runs a program; the bits are the same. "interpreter"; "native": machine code for AVX2 or AVX-512 (isa), made in the
-  /// first call that needs it: of values, of gradients (and Jacobians by rows), of jvp (and Jacobians by columns), of hvp (and Hessians); of
-  /// the first two one for single samples, another for more; "auto": that, once there were enough samples to pay for it. Where native
-  /// code can't be had the interpreter does it (Replay::engine says why), and jvp and hvp of single samples.
+  /// first call that needs it: of values, of gradients (and Jacobians by rows), of jvp (and Jacobians by columns), of hvp (and Hessians), of
+  /// each one for single samples and batches of a few, another for more; "auto": that, once there were enough samples to pay for it. Where
+  /// native code can't be had the interpreter does it (Replay::engine says why).
   std::string engine = "interpreter";
   /// Bytes that it may work in (bytes()): the workspaces of its blocks, that of what is computed once per batch, sums over samples
   /// on their way, machine code and, for as long as that is being made, what it takes. What would take more is refused before it is
@@ -59,10 +59,6 @@ struct Departure {
 
 template <class Real>
 class Machine;
-template <class Real>
-struct NativeBatch;
-template <class Real>
-struct Pass;
 struct Compressed;
 struct Seeds;
 
@@ -191,7 +187,6 @@ class WENGERT_API Replay {
   std::span<const Real> backward_pass(std::size_t samples, Samples<const Real> inputs, Samples<const Real> weights,
                                       Samples<Real> values, Samples<Real> gradients);
   void sums_first(std::size_t samples, Samples<const Real> inputs);
-  bool native_point(bool gradient, const NativeBatch<Real>& batch, const Pass<Real>& pass);
   void reverse(std::size_t samples, const Samples<const Real>& inputs, const Samples<const Real>& weights,
                const Samples<Real>& values, const Samples<Real>& gradients, std::span<const Real> uniform_weights);
   void values_if_wanted(std::size_t samples, Samples<const Real> inputs, Samples<Real> to);

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(places_that_numbers_share) {
   const auto look = [&](std::ptrdiff_t item) {
     own_places<double>(2, {{"numbers", 3, Samples<double>{memory.data(), least, item}}}, {});
   };
-  look(1);
+  BOOST_CHECK_EXCEPTION(look(1), Error, says(ErrorCode::bad_size, "reaches further than any memory"));
   BOOST_CHECK_EXCEPTION(look(0), Error, bad("strides"));
 }
 

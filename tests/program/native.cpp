@@ -143,11 +143,17 @@ BOOST_AUTO_TEST_CASE(costs) {
     const std::string text = plan::describe_native(longer.data(), isa);
     BOOST_TEST(contains(text, "pays never for samples in batches, from "), text);
     BOOST_TEST(contains(text, " single ones; jvp about "), text);
-    BOOST_TEST(contains(text, " samples in batches; hvp about "), text);
+    BOOST_TEST(contains(text, " single ones; hvp about "), text);
+    // Of a small program a few samples are done sooner by themselves than in a round of 8 or more.
+    const plan::NativeCost of_small = plan::native_cost(chains_of(Op::mul, 2, 4).data(), true, isa);
+    BOOST_TEST(of_small.most_alone >= 2u);
+    BOOST_TEST(of_small.most_alone < of_small.fewest);
+    BOOST_TEST(of_small.fewest <= plan::NativeCost::few);
     // Of dual numbers the interpreter takes several times as long, code about twice.
     for (const bool gradient : {false, true}) {
       const plan::NativeCost of_duals = plan::native_cost(products.data(), {gradient, plan::Numbers::dual}, isa);
       BOOST_TEST(of_duals.native / of_duals.interpreter < 0.7);
+      BOOST_TEST(of_duals.worth_from_alone < of_duals.worth_from);
       BOOST_TEST(of_duals.interpreter > 1.5 * plan::native_cost(products.data(), gradient, isa).interpreter);
     }
     // Backward sweeps for which the forward one is done again each time: worth it up to some number, if not any.

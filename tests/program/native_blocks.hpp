@@ -44,7 +44,7 @@ std::size_t run_blocks(const Program<Real>& program, Isa isa, bool point, std::s
     // A point is a batch of its own.
     const std::size_t begin = point ? first : 0, of = point ? 1 : samples;
     const auto run = [&](NativePoint<Real>& code, NativeRunner<Real>& runner, const NativeBatch<Real>& batch) {
-      if (point) return code.run(batch.inputs, batch.weights, batch.values, batch.gradients);
+      if (point) return code.run_checked(batch);
       runner.begin(batch, 1, nullptr);
       return runner.run({first, count}, 0, block);
     };

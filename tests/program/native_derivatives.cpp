@@ -1,4 +1,5 @@
 // jvp, hvp, Jacobians and Hessians by machine code, as a Replay has them: the interpreter's bits.
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -143,7 +144,7 @@ template <class Real>
 void any_number_of_samples() {
   for (const std::size_t outputs : {2, 7}) {
     const Program<Real> program = several<Real>(outputs);
-    for (const std::size_t samples : {2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 129, 200, 1031}) {
+    for (const std::size_t samples : {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 129, 200, 1031}) {
       compare<Real>(program, samples, 1, 1, never);
       compare<Real>(program, samples, 1, 2, [=](std::size_t e) { return e == samples - 1 - samples / 7; });
     }
@@ -167,16 +168,21 @@ BOOST_AUTO_TEST_CASE(any_number_of_samples_f32) { any_number_of_samples<float>()
 BOOST_AUTO_TEST_CASE(odd_samples_among_others_f64, *uses_threads()) { odd_samples_among_others<double>(); }
 BOOST_AUTO_TEST_CASE(odd_samples_among_others_f32, *uses_threads()) { odd_samples_among_others<float>(); }
 
-/// A matrix of a single sample has lanes for a vector; a direction hasn't.
-BOOST_AUTO_TEST_CASE(one_sample) {
-  const Program<double> program = several<double>(7);
-  const Points<double> x(program, 1, never);
+/// Where lanes are so few that code of a point is quicker there is none of batches; one of many samples has both.
+BOOST_AUTO_TEST_CASE(few_samples_are_done_one_by_one) {
+  const Program<double> program = several<double>(2);
   for (const Isa isa : native_isas())
     for (const Kind kind : kinds) {
-      Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
-      compare(evaluate(native, kind, x, Tables::columns), evaluate(interpreter, kind, x, Tables::columns),
-              names[static_cast<int>(kind)]);
-      BOOST_TEST((native.engine() == "native: " + std::string(name(isa))) == (kind != Kind::jvp && kind != Kind::hvp));
+      Replay<double> native(program, {.isa = std::string(name(isa)), .engine = "native"});
+      std::size_t bytes = 0;
+      for (const std::size_t samples : {1, 2, 1, 2}) {
+        if (samples == 2 && kind != Kind::jvp && kind != Kind::hvp) continue;  // with several seeds each
+        evaluate(native, kind, Points<double>(program, samples, never), Tables::columns);
+        if (bytes == 0) bytes = native.bytes();
+        BOOST_TEST(native.bytes() == bytes, names[static_cast<int>(kind)] << " of " << samples);
+      }
+      evaluate(native, kind, Points<double>(program, 100, never), Tables::columns);
+      BOOST_TEST(native.bytes() > bytes + 4096, names[static_cast<int>(kind)]);
     }
 }
 
@@ -187,22 +193,24 @@ BOOST_AUTO_TEST_CASE(products_that_are_not_plain) {
   const Program<double> program = compile(tape, tape.mul(tape.sqrt(x), y));
   for (const Isa isa : native_isas())
     for (const Kind kind : kinds) {
-      Points<double> at(program, 300, never);
-      for (std::size_t e = 0; e < 300; ++e) {
-        if (e % 3 != 0) at.inputs[e] = 0;  // where the slope of the root is infinite
-        if (e % 5 != 0) at.inputs[300 + e] = at.directions[e] = 0;
+      for (const std::size_t samples : {1, 2, 300}) {
+        Points<double> at(program, samples, never);
+        for (std::size_t e = 0; e < samples; ++e) {
+          if (e % 3 != 0 || samples < 3) at.inputs[e] = 0;  // where the slope of the root is infinite
+          if (e % 5 != 0 || samples < 3) at.inputs[samples + e] = at.directions[e] = 0;
+        }
+        Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
+        const std::vector<double> wanted = evaluate(interpreter, kind, at, Tables::columns);
+        for (int time = 0; time < 40; ++time)
+          compare(evaluate(native, kind, at, Tables::columns), wanted, names[static_cast<int>(kind)]);
       }
-      Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
-      const std::vector<double> wanted = evaluate(interpreter, kind, at, Tables::columns);
-      for (int time = 0; time < 40; ++time)
-        compare(evaluate(native, kind, at, Tables::columns), wanted, names[static_cast<int>(kind)]);
     }
 }
 
 /// With them code has tangents of what is the same for all samples, without them, where nothing is summed, none.
 BOOST_AUTO_TEST_CASE(directions_of_parameters) {
   const Program<double> program = several<double>(2);
-  const Points<double> x(program, 100, never);
+  const Points<double> x(program, 100, never), one(program, 1, never);
   for (const Isa isa : native_isas()) {
     Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
     for (const double direction : {0.0, 1.5, 0.0, -0.25}) {
@@ -211,9 +219,10 @@ BOOST_AUTO_TEST_CASE(directions_of_parameters) {
         if (program.differentiated_parameters() != 0)
           replay->set_parameter_directions(std::vector<double>(program.differentiated_parameters(), direction));
       }
-      for (const Kind kind : kinds)
-        compare(evaluate(native, kind, x, Tables::columns), evaluate(interpreter, kind, x, Tables::columns),
-                names[static_cast<int>(kind)]);
+      for (const Points<double>* at : {&x, &one})
+        for (const Kind kind : kinds)
+          compare(evaluate(native, kind, *at, Tables::columns), evaluate(interpreter, kind, *at, Tables::columns),
+                  names[static_cast<int>(kind)]);
     }
   }
 }
@@ -226,7 +235,7 @@ BOOST_AUTO_TEST_CASE(sums_over_samples) {
     if (differentiated) in.push_back(p.id());
     const std::vector<Id> out = {f, g, (x * square(y)).id()};
     const Program<double> program = compile(tape, std::span<const Id>(out), {in});
-    for (const std::size_t samples : {5, 100, 1100}) {
+    for (const std::size_t samples : {1, 5, 100, 1100}) {
       const Points<double> at(program, samples, never);
       for (const Isa isa : native_isas())
         for (const Kind kind : kinds) {
@@ -286,18 +295,45 @@ BOOST_AUTO_TEST_CASE(sums_of_products_that_are_not_plain) {
     }
 }
 
+/// Without the zero rule a tangent of 0 meets the infinite slope of a root, outside the samples: not a number, by code too.
+BOOST_AUTO_TEST_CASE(tangents_of_parameters_without_the_zero_rule) {
+  NaiveTape<double> tape;
+  tape.set_zero_rule(ZeroRule::ieee);
+  const Id p = tape.parameter(0.5), q = tape.parameter(0), x = tape.input(1);
+  const Id sum = tape.sum_samples(tape.add(tape.mul(p, x), tape.mul(tape.sqrt(q), x)));
+  const Program<double> program = compile(tape, sum, {std::vector<Id>{p, x}});
+  for (const std::size_t samples : {1, 5, 100})
+    for (const Isa isa : native_isas())
+      for (const Kind kind : {Kind::jvp, Kind::hvp}) {
+        const Points<double> at(program, samples, never);
+        Replay<double> interpreter(program), native(program, {.isa = std::string(name(isa)), .engine = "native"});
+        for (Replay<double>* replay : {&interpreter, &native})
+          replay->set_parameter_directions(std::vector<double>{0.25});
+        compare(evaluate(native, kind, at, Tables::columns), evaluate(interpreter, kind, at, Tables::columns),
+                names[static_cast<int>(kind)]);
+        BOOST_TEST(std::isnan(native.uniform_tangents()[0]));
+      }
+}
+
 BOOST_AUTO_TEST_CASE(departures_are_reported) {
   const Program<double> program = several<double>(2, true);
-  Points<double> x(program, 200, never);
-  x.inputs[77] = 60;
-  for (const Isa isa : native_isas())
-    for (const Kind kind : kinds) {
-      Replay<double> replay(program, {.isa = std::string(name(isa)), .report_departures = true, .engine = "native"});
-      evaluate(replay, kind, x, Tables::columns);
-      BOOST_TEST_REQUIRE(replay.departures().size() == 1u, names[static_cast<int>(kind)]);
-      BOOST_TEST(replay.departures()[0].sample == 77u);
-      BOOST_TEST(replay.engine() == "native: " + std::string(name(isa)));
-    }
+  for (const std::size_t samples : {1, 3, 200}) {
+    Points<double> x(program, samples, never), on_path = x;
+    const std::size_t odd = samples * 2 / 5;
+    x.inputs[odd] = 60;
+    for (const Isa isa : native_isas())
+      for (const Kind kind : kinds) {
+        Replay<double> replay(program, {.isa = std::string(name(isa)), .report_departures = true, .engine = "native"});
+        for (int time = 0; time < 3; ++time) {
+          evaluate(replay, kind, x, Tables::columns);
+          BOOST_TEST_REQUIRE(replay.departures().size() == 1u, names[static_cast<int>(kind)] << " of " << samples);
+          BOOST_TEST(replay.departures()[0].sample == odd);
+          evaluate(replay, kind, on_path, Tables::columns);
+          BOOST_TEST_REQUIRE(replay.departures().size() == 0u, names[static_cast<int>(kind)] << " of " << samples);
+        }
+        BOOST_TEST(replay.engine() == "native: " + std::string(name(isa)));
+      }
+  }
 }
 
 /// Seeds are side by side where samples are few, one after the other where there are more; more of either for more threads.

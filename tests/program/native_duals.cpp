@@ -57,33 +57,55 @@ Derivatives<Real> interpreted(const Program<Real>& program, bool gradient, const
   return all;
 }
 
-/// Blocks of a batch by machine code alone, against the interpreter. Returns how many it did, of both kinds.
+/// Blocks of a batch, then each sample by itself, by machine code alone, against the interpreter. Returns how many it did, of all kinds.
+struct Done {
+  std::size_t blocks = 0, samples = 0;
+};
 template <class Real>
-std::size_t run_blocks(const Program<Real>& program, Isa isa, const Batch<Real>& x, const std::string& what) {
-  std::size_t done = 0;
+Done run_blocks(const Program<Real>& program, Isa isa, const Batch<Real>& x, const std::string& what) {
+  Done done;
   const std::size_t n = x.samples;
   for (const bool gradient : {false, true}) {
+    const plan::Evaluation kind(gradient, plan::Numbers::dual);
     const Derivatives<Real> wanted = interpreted(program, gradient, x);
     Derivatives<Real> ours(program, gradient, n);
-    NativeRunner<Real> code(program.data(), isa, {gradient, plan::Numbers::dual});
-    BOOST_TEST_REQUIRE(code.why_not() == "", what);
-    const std::size_t block = code.code().lanes();
-    for (std::size_t first = 0; first < n; first += block) {
-      code.begin({n, columns(x.inputs.data(), n), columns(x.weights.data(), n), columns(ours.values.data(), n),
-                  columns(ours.gradients.data(), n), columns(x.directions.data(), n), columns(ours.tangents.data(), n)},
-                 1, nullptr);
-      const std::size_t count = std::min(block, n - first);
-      if (!code.run({first, count}, 0, block)) continue;
-      ++done;
+    const NativeBatch<Real> batch{n,
+                                  columns(x.inputs.data(), n),
+                                  columns(x.weights.data(), n),
+                                  columns(ours.values.data(), n),
+                                  columns(ours.gradients.data(), n),
+                                  columns(x.directions.data(), n),
+                                  columns(ours.tangents.data(), n)};
+    const auto check_samples = [&](std::size_t first, std::size_t count, const char* by) {
       const auto check = [&](const char* thing, const std::vector<Real>& a, const std::vector<Real>& b) {
         for (std::size_t k = 0; k < a.size(); ++k)
           if (k % n >= first && k % n < first + count && !same_bits(a[k], b[k]))
-            BOOST_FAIL(what << ", " << name(isa) << (gradient ? ", hvp" : ", jvp") << ", sample " << k % n << ", "
+            BOOST_FAIL(what << ", " << name(isa) << (gradient ? ", hvp" : ", jvp") << by << ", sample " << k % n << ", "
                             << thing << ' ' << k / n << ": " << show(a[k]) << ", interpreter " << show(b[k]));
       };
       check("value", ours.values, wanted.values);
       check("gradient", ours.gradients, wanted.gradients);
       check("tangent", ours.tangents, wanted.tangents);
+    };
+    NativeRunner<Real> code(program.data(), isa, kind);
+    BOOST_TEST_REQUIRE(code.why_not() == "", what);
+    const std::size_t block = code.code().lanes();
+    for (std::size_t first = 0; first < n; first += block) {
+      code.begin(batch, 1, nullptr);
+      const std::size_t count = std::min(block, n - first);
+      if (!code.run({first, count}, 0, block)) continue;
+      ++done.blocks;
+      check_samples(first, count, "");
+    }
+    for (std::vector<Real>* results : {&ours.values, &ours.gradients, &ours.tangents})
+      std::fill(results->begin(), results->end(), Real(-77));
+    NativePoint<Real> point(program.data(), isa, kind, batch);
+    BOOST_TEST_REQUIRE(point.why_not() == "", what);
+    NativeBatch<Real> rest = batch;
+    for (std::size_t e = 0; e < n; ++e, rest.advance()) {
+      if (!point.run_checked(rest)) continue;
+      ++done.samples;
+      check_samples(e, 1, ", alone");
     }
   }
   return done;
@@ -112,10 +134,11 @@ void every_op(Op op, std::size_t n) {
     return e < tame ? ordinary<Real>(random, op, i) : special[i][(e - tame) * 7919 % special[i].size()];
   });
   for (const Isa isa : native_isas()) {
-    const std::size_t done = run_blocks(program, isa, x, std::string(name(op)) + " of " + std::to_string(n));
+    const Done done = run_blocks(program, isa, x, std::string(name(op)) + " of " + std::to_string(n));
     const std::size_t blocks = 2 * tame / (64 / sizeof(Real));
-    if (!looks_closer(op))
-      BOOST_TEST(done >= blocks / 2, name(op) << ", " << name(isa) << ": only " << done << " blocks");
+    if (looks_closer(op)) continue;
+    BOOST_TEST(done.blocks >= blocks / 2, name(op) << ", " << name(isa) << ": only " << done.blocks << " blocks");
+    BOOST_TEST(done.samples >= tame, name(op) << ", " << name(isa) << ": only " << done.samples << " samples");
   }
 }
 
@@ -128,8 +151,8 @@ void many_of_one_op(Op op, std::size_t n) {
     return i + 1 == program.inputs() ? Real(-1) : ordinary<Real>(random, op, i % n);
   });
   for (const Isa isa : native_isas()) {
-    const std::size_t done = run_blocks(program, isa, x, std::string(name(op)) + " in subroutines");
-    if (!looks_closer(op)) BOOST_TEST(done > 0u, name(isa));
+    const Done done = run_blocks(program, isa, x, std::string(name(op)) + " in subroutines");
+    if (!looks_closer(op)) BOOST_TEST((done.blocks > 0u && done.samples > 0u), name(isa));
   }
 }
 
@@ -155,7 +178,7 @@ void random_graphs(std::size_t count) {
     if (!NativeRunner<Real>(program.data(), native_isas()[0], true).why_not().empty()) continue;
     const Batch<Real> x(program, 1 + random.below(70), random,
                         [&](std::size_t, std::size_t) { return some_number<Real>(random, 0.002); });
-    for (const Isa isa : native_isas()) done += run_blocks(program, isa, x, what);
+    for (const Isa isa : native_isas()) done += run_blocks(program, isa, x, what).blocks;
   }
   BOOST_TEST(done >= count / 2, "machine code did only " << done << " blocks");
 }

@@ -34,6 +34,7 @@ void random_tables(std::size_t graphs) {
     Random random(seed * 2 + sizeof(Real));
     RandomTape<Real> graph = random_tape<Real>(random, 1 + random.below(40), 0.05, true);
     const Program<Real> program = compile(graph.tape, std::span<const Id>(graph.outputs));
+    const std::vector<Real> sums(program.uniform_outputs(), Real(0.5));  // weights of them
     const std::size_t n = graph.inputs.size(), m = program.outputs(), d = program.differentiated();
     for (const Isa isa : usable_isas()) {
       if (!native_target(isa)) continue;
@@ -43,14 +44,23 @@ void random_tables(std::size_t graphs) {
         const auto stride = [&](std::ptrdiff_t usual) {
           return random.chance(0.7) ? usual : static_cast<std::ptrdiff_t>(1 + random.below(4));
         };
-        Row<Real> x(n, stride(1)), w(m, stride(2)), y(m, stride(3)), g(d, stride(2)), wanted_y(m, 1), wanted_g(d, 1);
-        for (Real& number : x.memory) number = some_number<Real>(random, 0.002);
-        for (Real& number : w.memory) number = some_number<Real>(random, 0.002);
+        Row<Real> x(n, stride(1)), along(d, stride(1)), w(m, stride(2)), y(m, stride(3)), g(d, stride(2)),
+            t(std::max(m, d), stride(2)), wanted_y(m, 1), wanted_g(d, 1), wanted_t(t.memory.size(), 1);
+        for (Row<Real>* row : {&x, &along, &w})
+          for (Real& number : row->memory) number = some_number<Real>(random, 0.002);
         const bool weighted = random.chance(0.3), with_y = random.chance(0.8), with_g = random.chance(0.8),
-                   values_alone = random.chance(0.2);
-        if (values_alone) {
+                   values_alone = random.chance(0.2), tangents = random.chance(0.5);
+        const bool hessian = tangents && !values_alone;
+        if (values_alone && tangents) {
+          native.jvp(1, x.table(), along.table(), y.table(), t.table());
+          interpreter.jvp(1, x.table(), along.table(), wanted_y.table(), wanted_t.table());
+        } else if (values_alone) {
           native.values(1, x.table(), y.table());
           interpreter.values(1, x.table(), wanted_y.table());
+        } else if (hessian) {
+          native.hvp(1, x.table(), along.table(), y.table(with_y), g.table(with_g), t.table(), w.table(), sums);
+          interpreter.hvp(1, x.table(), along.table(), wanted_y.table(), wanted_g.table(), wanted_t.table(), w.table(),
+                          sums);
         } else {
           native.vjp(1, x.table(), w.table(weighted), y.table(with_y), g.table(with_g));
           interpreter.vjp(1, x.table(), w.table(weighted), wanted_y.table(), wanted_g.table());
@@ -64,6 +74,7 @@ void random_tables(std::size_t graphs) {
         };
         if (values_alone || with_y) check(y, wanted_y, m, "value");
         if (!values_alone && with_g) check(g, wanted_g, d, "derivative");
+        if (tangents) check(t, wanted_t, values_alone ? m : d, "tangent");
         for (std::size_t k = 0; k < program.differentiated_parameters(); ++k)
           BOOST_TEST_REQUIRE(same_bits(native.parameter_gradients()[k], interpreter.parameter_gradients()[k]));
       }
@@ -150,12 +161,13 @@ BOOST_AUTO_TEST_CASE(code_that_is_mostly_zeros) {
   std::vector<Id> inputs;
   for (std::size_t i = 0; i < n; ++i) inputs.push_back(tape.input(1.0));
   const Program<double> program = compile(tape, tape.mul(inputs[0], inputs[1]));
-  const std::vector<double> points(2 * n, 0.5);
-  std::vector<double> gradients(2 * n);
+  constexpr std::size_t many = 100;
+  const std::vector<double> points(many * n, 0.5);
+  std::vector<double> gradients(many * n);
   for (const Isa isa : usable_isas()) {
     if (!native_target(isa)) continue;
     Replay<double> replay(program, {.isa = std::string(name(isa)), .engine = "native"});
-    replay.gradient(2, rows(points.data(), n), {}, rows(gradients.data(), n));
+    replay.gradient(many, rows(points.data(), n), {}, rows(gradients.data(), n));
     const std::size_t before = replay.bytes();
     replay.gradient(1, rows(points.data(), n), {}, rows(gradients.data(), n));
     BOOST_TEST(replay.bytes() > before + n, name(isa));

@@ -16,7 +16,7 @@ namespace wengert::plan {
 struct NativeCost {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max(), few = 32;
   /// Fewer samples, in batches or each in a call of its own, take less time than it takes to find all this out (some 50 ns an
-  /// instruction), and don't pay for code.
+  /// instruction), and hardly ever pay for code.
   static constexpr std::size_t worth_knowing_from(bool alone) { return alone ? 32 : 128; }
 
   std::size_t operations = 0;  ///< that compute one vector

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <span>
@@ -180,12 +180,18 @@ void each(const Task& task) {
   }
 }
 
+/// False: it isn't a number from 1 to 100,000.
+bool read_samples(std::string_view text, std::size_t& samples) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), samples);
+  return error == std::errc() && end == text.data() + text.size() && samples >= 1 && samples <= 100'000;
+}
+
 int usage(std::FILE* to, int code) {
   std::fputs(
       "usage: derivatives_benchmark [--check | --auto] [--samples N]\n\nTimes derivatives of every kind by machine "
       "code, "
       "as a part of the interpreter's time; one thread, medians of interleaved\nrounds. --check: times nothing, but "
-      "checks that both compute the same. --auto: what `auto` chooses. --samples: of a batch.\n",
+      "checks that both compute the same. --auto: what `auto` chooses. --samples: of a batch, 1 to 100000.\n",
       to);
   return code;
 }
@@ -199,11 +205,10 @@ int main(int argc, char** argv) {
     if (option == "--help") return usage(stdout, 0);
     if (option == "--check") task.check_only = true;
     else if (option == "--auto") task.engine = "auto";
-    else if (option == "--samples" && k + 1 < argc) task.samples = std::strtoul(argv[++k], nullptr, 10);
+    else if (option == "--samples" && k + 1 < argc && read_samples(argv[++k], task.samples)) continue;
     else return usage(stderr, 2);
   }
   if (task.check_only && task.engine == "auto") return usage(stderr, 2);
-  if (task.samples > 100'000) return usage(stderr, 2);
   try {
     if (!task.check_only)
       fmt::print("{:<14} {:<4} {:>7} {:<9} {:>12} {:>8}  {}\n", "workload", "", "outputs", "", "ns a sample", "ratio",
